@@ -115,7 +115,7 @@ def in_vocabulary(vocab: Any, *settings: str) -> None:
         settings: names of the settings to check, for example "STRONG".
 
     Raises:
-        Stop: if a word does not occur; the message lists similar words.
+        Stop: if a word does not occur; the message lists similar words, if any.
     """
     for name in settings:
         word = (_run.names or {})[name]
@@ -136,7 +136,7 @@ def is_the_books_run() -> bool:
 
 
 def say_what_is_read(name: str) -> None:
-    """Display once per name that a run with other settings uses stored results."""
+    """In a run with other settings, display once that the results `name` are stored."""
     if not is_the_books_run() and name not in _run.read:
         _run.read.add(name)
         note([f"Read, not run here: the stored results {name} of the book."])

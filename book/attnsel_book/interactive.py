@@ -24,20 +24,20 @@ MISSING = (
 def interactive_figure(
     draw: Callable[..., Figure], **choices: Sequence[Any] | str
 ) -> None:
-    """Display a figure with a control for each of its arguments.
+    """Display a figure with a control for each argument in `choices`.
 
-    Each move calls `draw` again, in this kernel, and the new figure replaces the old
-    one. The first figure has the default arguments. The notebook stores it as a picture
-    for readers without a kernel.
+    Each move of a control calls `draw` again, in this kernel, and the new figure
+    replaces the old one. The notebook stores the first figure as a picture for readers
+    without a kernel. The first figure has the default arguments and the given strings.
 
     Args:
         draw: function that returns a figure and has a default for each argument that
             has a control.
         choices: values of each argument: increasing numbers make a slider, a list of
-            words makes a menu, and a string makes a field to type in.
+            words makes a menu, and a string is the first text of a field to type in.
 
     Raises:
-        ValueError: if the default of an argument is not one of its values.
+        ValueError: if the default of a slider or a menu is not one of its values.
     """
     start = {name: _start(draw, name, choices[name]) for name in choices}
     picture = _drawn(draw, start)

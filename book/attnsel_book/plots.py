@@ -27,10 +27,10 @@ def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
 
 
 def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[Axes]:
-    """Draw values and attention scores against `x`, as in the paper's two figures.
+    """Draw values and attention scores as in the paper's figures; return the axes.
 
-    `x` (V,) contains the leans, `scores` (V, 2) the columns E p and E v. A dot has the
-    area `size`, in square points.
+    `x` (V,) contains the leans, and `scores` (V, 2) contains the columns E p and E v. A
+    dot has the area `size`, in square points.
     """
     axes = two_panels(height=3.8)
     for ax, column in zip(axes, COLUMNS, strict=True):
@@ -39,7 +39,7 @@ def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[A
 
 
 def bin_curve(ax: Axes, x: Tensor, y: Tensor, **style: Any) -> None:
-    """Draw the mean of `y` in each of 20 bins of `x` that has at least 5 tokens."""
+    """Draw the means of `y` in 20 bins of `x`; skip bins with fewer than 5 tokens."""
     bins = binned(x, y.detach().cpu())
     enough = bins.count >= 5
     look: dict[str, Any] = {"ms": 4, "marker": "o"} | style

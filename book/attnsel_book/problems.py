@@ -17,7 +17,7 @@ from attnsel.train import one_step
 
 @dataclass(frozen=True, eq=False)
 class OneStepProblem:
-    """A corpus, and a model after one gradient step on its embeddings.
+    """A corpus, and a model, usually after one gradient step on its embeddings.
 
     Attributes:
         corpus: n sequences of two classes.
@@ -48,7 +48,7 @@ def one_step_problem(
 ) -> OneStepProblem:
     """Draw a corpus and a model, and take one gradient step of size `lr` on E.
 
-    The corpus is `separable_corpus(**sizes)`, and the embeddings have `dim` dimensions.
+    The corpus is `separable_corpus(**sizes)`, and the embeddings E have `dim` entries.
     Both are drawn with the same seed. If `lr` is 0, the embeddings do not change.
     """
     corpus = separable_corpus(**sizes, seed=seed)
@@ -59,10 +59,11 @@ def one_step_problem(
 
 
 def two_reviews() -> OneStepProblem:
-    """Return the reviews *good film* (positive) and *bad film*, before the first step.
+    """Return *good film* (positive), *bad film* (negative) and an untrained model.
 
-    In 5 dimensions the words have the axes 1 to 3 as embeddings, v is the axis 4, and p
-    is zero, so that all scores and values are 0.
+    The embeddings of *good*, *bad* and *film*, in 5 dimensions, are the unit vectors
+    along axes 1 to 3, and v is the unit vector along axis 4. All scores are 0 because p
+    is zero, and all values are 0 because v is orthogonal to the embeddings.
     """
     words = ["good", "bad", "film"]
     corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], Vocab(words))
@@ -81,7 +82,7 @@ def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Co
     The lists contain, for each completely positive and each completely negative token,
     the number of its sequences. For example, [1, 1] and [2] mean two positive tokens in
     one sequence each, and one negative token in two sequences. All sequences contain
-    the same length - 1 irrelevant tokens. Assumption 1 holds if both lists have the
+    the same `length` - 1 irrelevant tokens. Assumption 1 holds if both lists have the
     same sum.
     """
     owners = [*positive, *negative]
@@ -114,11 +115,11 @@ def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
 
 
 def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
-    """Return the even number R that makes all tokens about equally frequent.
+    """Return the number of signal tokens that makes all tokens about equally frequent.
 
     In the synthetic family with parameter `delta`, a sequence of `length` tokens has on
     average m = 1 + (length - 1) (1 - k) signal draws, where k = delta + 1 / |S|. For
-    |S| = `n_tokens` >= 4, the number R of signal tokens is about |S| m / length.
+    |S| = `n_tokens` >= 4, the result is an even number close to |S| m / `length`.
     """
     k = delta + 1 / n_tokens
     signal_draws = 1 + (length - 1) * (1 - k)

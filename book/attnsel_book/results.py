@@ -29,12 +29,12 @@ def step_sweep() -> pd.DataFrame:
 
     The column `problem` is "T31", "T8" or "T6", after the length of the sequences. With
     `d`, `step` and `seed` it determines the run. The columns `positive` and `negative`
-    contain the share of each class that selects correctly at ‖p‖ = 3,000, `gap` is the
-    value gap, and `certain` is the norm from which on Theorem A proves the selection,
-    or nan without a proof. A run is `lost` if it misses one class completely and
-    selects correctly in the whole other class. A run is `all` if it selects correctly
-    in every sequence. The script `run_steps.py` of the chapter *When does attention
-    fail?* computes the runs.
+    contain the share of sequences of a class that select correctly at ‖p‖ = 3,000. The
+    column `gap` contains the value gap, and `certain` the norm from which on Theorem A
+    proves the selection, or nan without a proof. A run is `lost` if it misses one class
+    completely and selects correctly in the whole other class. A run is `all` if it
+    selects correctly in every sequence. The script `run_steps.py` of the chapter *When
+    does attention fail?* computes the runs.
     """
     return with_outcomes(stored("selection/steps"))
 

@@ -78,7 +78,7 @@ def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> Non
 
     `x` (V,) contains the lean of each token, in [-1, 1] or nan, and `y` (V,) its value
     or attention score. Error bars show the standard deviation in each bin. A dot has
-    the area `size`, in square points, and its colour changes from orange to blue.
+    the area `size`, in square points. Its colour, from orange to blue, shows the lean.
     """
     y = y.detach().cpu()
     style: Any = {"c": x.numpy(), "s": size, "lw": 0, "rasterized": True}
@@ -110,7 +110,7 @@ def legend_above(axes: Axes, columns: int) -> None:
 
 
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:
-    """Circle the points (x[s], y[s]) of tokens s, and write the tokens next to them."""
+    """Circle the points (x[s], y[s]) of tokens s in `ids`, and label the points."""
     for i, s in enumerate(ids):
         point = (float(x[s]), float(y[s]))
         axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)

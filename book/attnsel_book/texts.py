@@ -37,8 +37,8 @@ def train_and_test(
         classes: the two classes to distinguish, or None for the two largest.
 
     Raises:
-        Stop: if the source cannot be read, or if the training texts or the held-out
-            texts are of one class only.
+        Stop: if the source cannot be read, if `classes` are not two of its (three or
+            more) classes, or if training or held-out texts are of one class only.
     """
     name = os.path.basename(source) if isinstance(source, str) else "the table"
     try:

@@ -4,8 +4,8 @@
 
 A ticket has a queue (billing, delivery or technical), an agent and a text. A person
 would sort the ticket by the wish of the customer. Some tickets also reveal the queue by
-a sign that has another cause and will not occur in new tickets. `PLANTED` lists these
-leaks. The column `planted` is not in the file, but `planted_tickets` returns it.
+a leak, a sign that will not occur in new tickets. `PLANTED` lists the leaks, and a
+fault. The column `planted` is not in the file, but `planted_tickets` returns it.
 """
 
 import csv

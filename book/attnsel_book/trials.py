@@ -33,7 +33,7 @@ def trials(
             training labels that are exchanged).
         number: number of models.
         coins: number of models, counted from the first, for which about half of the
-            labels are exchanged.
+            training labels are exchanged.
 
     Returns:
         A data frame with the settings, and with each attribute of `Diagnosis` in two

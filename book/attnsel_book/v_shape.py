@@ -26,10 +26,10 @@ class Shape:
         right: rank correlation of E p with the lean where it is positive; 1 for a V.
         value_spread: mean standard deviation of E v within a bin, divided by the range
             of the bin means.
-        score_spread: the same for E p.
-        end: mean of E v in the outermost bin of a side, divided by the most extreme bin
-            mean of E v on this side, averaged over both sides; below 1 if E v bends
-            back.
+        score_spread: the same ratio for E p.
+        end: average of two ratios: the mean of E v in the leftmost bin divided by the
+            smallest bin mean, and the mean of E v in the rightmost bin divided by the
+            largest bin mean; below 1 if E v bends back.
     """
 
     values: float
@@ -48,11 +48,11 @@ class Shape:
 def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """Measure rise, V, spread and bend of the scores E p and E v, (V, 2), along x (V,).
 
-    For example, `posterior_difference` returns `x`. Tokens with nan in `x` are left
-    out. Of 20 bins of equal width, those with at least `least` tokens are used.
+    `x` contains leans, for example from `posterior_difference`. Tokens with nan in `x`
+    are left out. Spread and bend use those of 20 bins with at least `least` tokens.
 
     Raises:
-        ValueError: if fewer than two bins contain enough tokens.
+        ValueError: if a shape is wrong, or if fewer than two bins have enough tokens.
     """
     check_shape("scores", scores, (len(x), 2))
     score, value = scores.detach().T

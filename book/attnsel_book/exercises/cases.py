@@ -14,11 +14,11 @@ LETTERS = list("abcdef")
 
 
 def corpora(count: int = 10) -> Iterator[Corpus]:
-    """Yield corpora of two classes whose sequences differ in length.
+    """Yield `count` corpora of two classes, with sequences of different lengths.
 
-    The first corpus has two sequences and three tokens, one of which never occurs. The
-    others are random. They have two to six sequences of one to five tokens, six
-    different tokens, and both classes, mostly in unequal numbers.
+    The first corpus has two sequences and a vocabulary of three tokens. One token never
+    occurs. The other corpora are random. They have two to six sequences of one to five
+    tokens, a vocabulary of six tokens, and both classes, often in unequal numbers.
     """
     vocab = Vocab(LETTERS[:3])
     rows = [[0, 1, 1], [0]]
@@ -36,7 +36,7 @@ def corpora(count: int = 10) -> Iterator[Corpus]:
 
 
 def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
-    """Yield pairs of a float64 model with entries of order one and a corpus."""
+    """Yield pairs of a float64 model, whose entries have order one, and a corpus."""
     for i, corpus in enumerate(corpora(count)):
         n_tokens = len(corpus.vocab)
         model = AttentionClassifier(n_tokens, 4, seed=i, dtype=torch.float64)

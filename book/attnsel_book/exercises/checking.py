@@ -118,7 +118,7 @@ def exercise(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that registers a solution as an exercise.
 
-    The arguments are attributes of `Exercise`.
+    The keywords are attributes of `Exercise`.
 
     Raises:
         ValueError: if the name is taken, or if not exactly one of `expected` and
@@ -163,8 +163,8 @@ class Verdict:
 
     Attributes:
         state: "open", "right" or "wrong".
-        text: the reason, as a sentence.
-        example: the smallest case that shows a fault, as Python code to paste.
+        text: explanation of the state.
+        example: the smallest case that shows a fault, as Python code, or "".
         is_for_small: whether the answer is right, but cannot be used in the chapter.
     """
 
@@ -175,9 +175,9 @@ class Verdict:
 
 
 def judge(exercise: Exercise, answer: Any) -> Verdict:
-    """Try an answer on all cases, and report the first case in which it is wrong.
+    """Try an answer on the cases of an exercise, and return the verdict.
 
-    This function never raises an error, whatever the answer does.
+    An error in the answer is part of the verdict, and is not raised.
     """
     if not callable(answer):
         name = exercise.solution.__name__
@@ -326,19 +326,21 @@ USED = {
 
 
 def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
-    """Display whether a function solves an exercise and, if not, what is wrong.
+    """Display whether a function solves an exercise; if not, explain the error.
 
     Two hints and the solution follow, folded. `check` raises no error for a wrong or
-    unfinished function. A right function is saved in `my_attnsel.py`.
+    unfinished function. A right function that can be used in the chapter is saved in
+    `my_attnsel.py`.
 
     Args:
         name: name of the exercise.
         mine: the reader's function.
 
     Returns:
-        The function for the next cells: `mine` if it is right, with its results
-        converted to the type that the stub announces, and otherwise the package's
-        function.
+        The function for the next cells: `mine` if it is right and can be used in the
+        chapter; if `mine` is unfinished, the right function in `my_attnsel.py`, if
+        there is one; otherwise the package's function. The results of a reader's
+        function are converted to the type that the stub announces.
 
     Raises:
         ValueError: if there is no exercise of this name.
@@ -402,10 +404,10 @@ def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
 
 
 def mine(name: str) -> Callable[..., Any]:
-    """Return the function that the reader wrote for an exercise, after a new check.
+    """Return the function of an exercise from `my_attnsel.py`, after a new check.
 
-    If the file `my_attnsel.py` does not contain a right function, the package's
-    function is returned. A printed line states which of the two is used, and why.
+    If the file contains no right function for this exercise, the package's function is
+    returned, and a printed line states the reason.
 
     Raises:
         ValueError: if there is no exercise of this name.

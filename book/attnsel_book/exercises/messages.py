@@ -17,7 +17,7 @@ LONGEST = 600  # characters of a value that is written out
 def as_numbers(value: Any) -> np.ndarray | None:
     """Return real numbers as a float64 array, or None if a value is anything else.
 
-    Numbers, lists, tuples, arrays, tensors of any dtype, and tables are converted.
+    Numbers, lists, tuples, arrays, real tensors of any dtype, and tables are converted.
     Texts, sets and complex numbers are not.
     """
     try:
@@ -51,11 +51,11 @@ SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
 
 
 def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
-    """Return the token ids and the signs of sequences.
+    """Return the token ids of sequences, and the signs -1 and 1 of their labels.
 
     Raises:
-        ValueError: if the value is not a pair of sequences and labels; the message
-            states what to return.
+        ValueError: if the value is not a pair of sequences and labels, if their numbers
+            differ, or if a sequence is empty; the message states the required form.
     """
     kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
@@ -73,7 +73,7 @@ def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
 
 
 def close(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether two arrays of the same shape agree; nan agrees with nan."""
+    """Return whether two arrays of one shape agree up to rounding; nan equals nan."""
     sizes = np.abs(other[np.isfinite(other)])
     absolute = TOLERANCE * sizes.max(initial=0.0) or 1e-12
     return np.allclose(one, other, TOLERANCE, absolute, equal_nan=True)
@@ -89,7 +89,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
-    """Return a sentence on how results differ from the expected ones, or None.
+    """Return a sentence about the error in some results, or None if all are right.
 
     Args:
         pairs: result and expected result of each example.

@@ -45,10 +45,10 @@ class _TimeIsUpError(BaseException):
 def outcomes(
     function: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> list[Outcome]:
-    """Return the outcomes of calls with a copy of each case, until a call fails.
+    """Call a function with copies of the cases until a call fails; return the outcomes.
 
     The calls run in a thread of their own, so that an endless loop can be ended once it
-    has used `LIMIT` seconds. Warnings are not shown.
+    has used `LIMIT` seconds of processor time. Warnings are not shown.
     """
     found: list[Outcome] = []
     with (
@@ -108,10 +108,10 @@ def _call_all(
 
 
 def derivatives(result: Tensor, given: Sequence[Any]) -> list[Tensor]:
-    """Return the derivatives of a weighted sum of the result.
+    """Return the derivatives of a weighted sum of the entries of a result.
 
-    There is one derivative for each argument that requires a gradient. It is zero if
-    the result does not depend on the argument.
+    There is one derivative for each of the arguments `given` that requires a gradient.
+    It is zero if the result does not depend on the argument.
     """
     inputs = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
     if not inputs:
@@ -169,9 +169,9 @@ def _limit_of_time(seconds: float) -> Iterator[None]:
 def in_form(
     function: Callable[..., Any], solution: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return a function whose results have the type that the stub announces.
+    """Return a function with results of the type in the stub, if they can be converted.
 
-    A check accepts lists, arrays and tensors, but the next cells need one of them. If a
+    A check accepts lists, arrays and tensors, but the next cells need one type. If a
     call fails, or if all calls together take longer than `LIMIT_HERE`, a printed line
     reports this, and the solution is called instead.
     """
@@ -211,7 +211,7 @@ def in_form(
 
 
 def is_yours(function: Callable[..., Any]) -> bool:
-    """Return whether the reader wrote a function that `check` or `mine` returned."""
+    """Return whether a function is the reader's own and none of its calls failed."""
     return getattr(function, "is_yours", False)
 
 

@@ -21,7 +21,7 @@ _MARK = re.compile(r"^# exercise: ([\w-]+)\n", re.MULTILINE)
 
 
 def parts(text: str) -> tuple[str, dict[str, str]]:
-    """Return the beginning of a stored file, and each function by exercise."""
+    """Return the beginning of a file's text, and each function's source by exercise."""
     head, *pieces = _MARK.split(text)
     return head.strip(), dict(
         zip(pieces[::2], map(str.strip, pieces[1::2]), strict=True)
@@ -46,7 +46,7 @@ def sources() -> dict[str, str]:
 
 
 def keep(new: dict[str, str]) -> bool:
-    """Add sources by exercise to the file, and return whether this was possible.
+    """Add or replace sources in the file, and return whether this was possible.
 
     A file that cannot be read does not change.
     """
@@ -69,7 +69,7 @@ def source_of(function: Callable[..., Any]) -> str | None:
 
 
 def functions() -> dict[str, Any]:
-    """Return the function of each exercise in the file, or the reason why it fails.
+    """Return the function of each exercise in the file, or the reason for its absence.
 
     A function can use the functions above it, the imports at the beginning of the file,
     and the names `np`, `torch` and `attnsel`.

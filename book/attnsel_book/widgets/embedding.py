@@ -70,7 +70,7 @@ def packed(values: Tensor | np.ndarray) -> dict[str, Any]:
 
 
 def state_line(state: str, what: str) -> str:
-    """Return a line on the state of a still figure, and on the use of JavaScript."""
+    """Return a line with the state of a still figure; `what` needs JavaScript."""
     line = f"{state} {what} needs JavaScript.".strip()
     return f"<p>{line}</p>".replace(" -", " −")
 

@@ -32,13 +32,13 @@ def scatter_explorer(
         columns: V numbers by label. The axes begin with the first two columns. A point
             is blue if its number in the first column is positive, and otherwise orange.
             With a slider, each entry is a pair of columns: the numbers before the step,
-            and their change per unit of the step size, which decides the colours.
+            and their change per unit of the step size. The change decides the colours.
         title: name of the figure for screen readers.
         log: labels of the columns with a logarithmic scale. Their numbers are positive,
             and the largest is at most 10^9 times the smallest.
         slider: label, smallest and largest step size. Each axis is then linear up to
             the median absolute value of its numbers and logarithmic beyond, and a line
-            states the correlation of both columns.
+            states the correlation of the two columns on the axes.
     """
     for label in log:
         check_choice("log", label, columns)

@@ -54,7 +54,7 @@ def flow_plane(
 
 
 def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) -> str:
-    """Return a picture of the words, the path of p and any max-margin direction."""
+    """Return a picture of words, a path of p, and the max-margin direction, if any."""
     places, start = model.embeddings.detach(), model.cls.detach()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the flow may end early

@@ -57,7 +57,7 @@ def attended_text(
 ) -> str:
     """Return a text as HTML, with attention as strength and the value's sign as colour.
 
-    A token is blue if its value is positive, and orange if it is negative. Readers can
+    A token is blue if its value is positive, and otherwise orange. Readers can
     point at a token to see its attention and its value.
 
     Args:

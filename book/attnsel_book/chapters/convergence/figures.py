@@ -15,11 +15,11 @@ from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL, legend_above
 
 
 def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) -> None:
-    """Draw the loss along the last direction of the flow, and two levels of the loss.
+    """Draw the loss along the last direction of p in a flow, and two loss levels.
 
     The lower level is the loss with all attention on the relevant tokens, and the upper
     level is the smallest loss of any attention that misses the relevant token of a
-    sequence. Grey is the loss in the opposite direction. Norms are at most `end`.
+    sequence. A grey curve shows the opposite direction. Norms of p are at most `end`.
     """
     relevant = relevant_tokens(corpus)
     _, values = model.scores().T
@@ -52,7 +52,7 @@ def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) ->
 def draw_bound(
     flow: Flow, gap: Tensor, bound: Tensor, certain: float, null: float
 ) -> None:
-    """Draw 1 - cos along a flow, (k,), and the bound of Theorem A, (k,).
+    """Draw `gap` (k,), which is 1 - cos in a flow, and the `bound` (k,) of Theorem A.
 
     A dotted line marks the norm `certain`, from which on the bound is valid. A dashed
     line through the last point has the exponent -2 of Theorem B. The grey line `null`
@@ -74,7 +74,10 @@ def draw_bound(
 
 
 def draw_tiny(path: Tensor, difference: Tensor) -> None:
-    """Draw a path of p (k, 2), a `difference` (2,), and 1 - cos of their angle."""
+    """Draw a path of p (k, 2), and 1 - cos to the direction of `difference` (2,).
+
+    Arrows show this direction, and the part of the first p orthogonal to it.
+    """
     along = difference / difference.norm()
     part = path[0] - (path[0] @ along) * along
     norms = path.norm(dim=1)
@@ -101,7 +104,7 @@ def draw_tiny(path: Tensor, difference: Tensor) -> None:
 def draw_leads(
     norms: np.ndarray, leads: np.ndarray, margin: float, separator: float
 ) -> None:
-    """Draw the smallest leads (k,) against the norms of p (k,).
+    """Draw the smallest leads (k,), divided by the norms of p (k,), against the norms.
 
     Two lines show the `margin`, which is the largest possible lead at norm 1, and
     1 / `separator`, for a p of norm `separator` with leads of at least one.

@@ -12,7 +12,7 @@ RANGES = {
     "STEP > 0": "or there is no step",
     "MAX_NORM >= 200": "or the loss is not yet low",
 }
-# A small corpus with Assumption 1.
+# A small corpus that satisfies Assumption 1.
 SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
 TRIED = [
     {"SIZES": SMALL, "DIM": 22, "MAX_NORM": 200.0},

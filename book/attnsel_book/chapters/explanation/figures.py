@@ -31,7 +31,7 @@ def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -
 
     The attention `share`, the `contrast` and the `sign` have shape (k,) for k words;
     the first two are positive. The sign is positive for words that support the
-    prediction. Words with a large product have names, unless the names overlap.
+    prediction. Words with a large product are labelled, unless the labels overlap.
     """
     share, contrast, sign = (
         np.asarray(x, dtype=float) for x in (share, contrast, sign)
@@ -68,7 +68,7 @@ def _plain_numbers(axes: Axes) -> None:
 
 
 def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
-    """Draw the effect of deletion in several orders on the prediction.
+    """Draw how much a prediction changes if words are deleted in several orders.
 
     `runs` is a table from `explanations`. There is one panel per moment, and bars show
     the range over seeds.

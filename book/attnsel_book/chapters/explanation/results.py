@@ -9,7 +9,7 @@ def explanations(corpus: str = "IMDB") -> pd.DataFrame:
     """Return measures of the faithfulness of attention on reviews, one row per measure.
 
     The columns are pairs of a moment ("best step" or "converged") and a seed. The
-    script book/sweeps/explanation/run_explanations.py computes them.
+    script book/sweeps/explanation/run_explanations.py computes the measures.
 
     Args:
         corpus: "IMDB" or "Yelp".

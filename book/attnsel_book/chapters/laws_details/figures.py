@@ -35,7 +35,7 @@ def draw_horseshoe(
     """Draw scores against values, and against forecast scores, in two panels.
 
     `measured` and `forecast` contain scores and values, float64 (2, V). The colour of a
-    token is the sign of its measured value, and the line has slope one.
+    token is the sign of its measured value. The line in the second panel has slope one.
     """
     left, right = panels
     a, b = measured

@@ -53,7 +53,8 @@ def draw_balls(
     """Draw balls of three norms that touch a wedge, and paths of three optimizers.
 
     Args:
-        differences: array (2, 2); the wedge contains all p with leads of at least one.
+        differences: rows (2, 2); the wedge contains all p whose leads, the products
+            with the rows, are at least one.
         touch: point (2,) where the ball touches the wedge, for "l2", "linf" and "l1".
         paths: path (k, 2) of each optimizer, by its norm.
     """
@@ -111,7 +112,7 @@ def draw_entries(
 ) -> None:
     """Draw the sorted entries and the sorted leads of vectors p.
 
-    Entries are divided by the largest entry, and leads by the smallest lead.
+    Entries are divided by the largest absolute entry, and leads by the smallest lead.
 
     Args:
         vectors: p (d,) by name.

@@ -21,13 +21,13 @@ def draw_length(
     norm_of_p: float = 10.0,
     start: str = "",
 ) -> Figure:
-    """Draw words in the plane, p at norm `norm_of_p`, and the lead in each sequence.
+    """Draw words in the plane, directions of p, and the lead in each sequence.
 
     The `parts` are E (V, 2), p and v. From one of the `starts`, p moves along `pull`,
-    minus the gradient with respect to p, until it has this norm. A bar is the score of
-    the word with the largest vote minus the largest other score in a sequence, in units
-    of the margin; it is negative if another word is selected. The `direction` is the
-    shortest p with a lead of at least one everywhere.
+    minus the gradient with respect to p, until it has the norm `norm_of_p`. The lead is
+    the score of the word with the largest vote minus the largest other score, in units
+    of ‖p‖ times the margin; it is negative if another word is selected. The `direction`
+    is the shortest p with a lead of at least one in each sequence.
     """
     E, _, v = parts
     p = np.asarray(starts[start or next(iter(starts))], float)

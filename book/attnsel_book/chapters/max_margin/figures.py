@@ -57,7 +57,8 @@ def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
     """Draw attention, angle and time of a flow against the norm of p.
 
     The angle is given as `gap`, 1 - cos to the max-margin direction at k points, (k,).
-    The first panel shows the attention on the selected token of each sequence.
+    The first panel shows the mean and range of the attention on selected tokens, and
+    the third panel compares the logarithm of time with `margin` times the norm.
     """
     _, panels = pyplot.subplots(1, 3, figsize=(9, 2.6))
     first, second, third = panels

@@ -23,8 +23,8 @@ def draw_vs(
     """Draw the mean values and attention scores of a model and its control by lean.
 
     `scores` contains scores and values (V, 2) by name of the model, and `leans` the
-    leans (V,) in the training reviews of this model and in test reviews. Tokens that
-    occur fewer than `least` times are left out.
+    leans (V,) in the training reviews of this model and in test reviews; `lean` names
+    those to draw. Tokens that occur fewer than `least` times are left out.
     """
     axes = two_panels(height=3.2)
     often = np.asarray(occurrences) >= least

@@ -21,7 +21,7 @@ def draw_attention(
     text: str = "The plot is thin, but the cast is superb.",
     model: str = "",
 ) -> Figure:
-    """Draw the attention on each word of a text, and the logit of the text.
+    """Draw the attention on each of the first 20 words of a text, and their logit.
 
     Each of the `maps` contains the scores and values (V, 2) of a model. The function
     `forward` returns logits (n,) from counts (n, V), scores (V,) and values (V,). The

@@ -1,4 +1,4 @@
-"""Drawings of the classifier and of the map, and texts shaded by attention."""
+"""Drawings of the classifier and the vocabulary, and texts shaded by attention."""
 
 import html
 from collections.abc import Sequence
@@ -114,10 +114,10 @@ def draw_map(
 
 
 def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]:
-    """Return a typical review and a confident mistake of about a given length.
+    """Return the rows of a typical review and of a confident mistake, by title.
 
-    Of the 200 reviews closest in length, these are the correctly classified negative
-    review with the median logit, and the review whose logit is most wrong.
+    Of the 200 reviews closest to `length`, these are the correctly classified negative
+    review with the median logit, and the review whose logit is most wrong, if any.
     """
     close = (test.lengths - length).abs().argsort(stable=True)[:200]
     close = close[logits[close].argsort()]  # from the most negative logit on
@@ -134,7 +134,7 @@ def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> s
     """Return a text as HTML; values determine the colours, attention their strength.
 
     The `words` come from `Corpus.words`, and `scores` (V, 2) contains E p and E v of
-    all tokens. A word with an attention of 0.15 has its full colour.
+    all tokens. A word with an attention of at least 0.15 has its full colour.
     """
     values = [float(scores[s, 1]) if s >= 0 else 0.0 for _, s in words]
     text = attended_text(words, attention_on(words, scores), values, full=0.15)

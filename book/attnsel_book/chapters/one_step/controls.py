@@ -21,8 +21,8 @@ def draw_step(
     """Draw the values after one step from a random start against their predictions.
 
     The function `gradient` returns the gradient with respect to E, (V, d), from E, p, v
-    and a corpus. The prediction does not contain the initial value, so the distance of
-    a point from the line is the initial value plus the error of the prediction.
+    and a corpus. The prediction does not contain the initial value, so the height of a
+    point above the line of slope one is the initial value plus the prediction error.
     """
     E, p, v = AttentionClassifier(len(corpus.vocab), d, seed=0).arrays()
     values = (E - eta_0 * np.asarray(gradient(E, p, v, corpus))) @ v

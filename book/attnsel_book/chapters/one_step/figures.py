@@ -13,7 +13,7 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     """Draw measured numbers y (V,) against predictions x (V,), one point per token.
 
     Both axes are linear up to the median |x| and logarithmic beyond it. The line has
-    slope one; the tokens with the two largest predictions are named.
+    slope one. The two tokens with the largest |x| are named.
     """
     sizes = x.abs()
     near = float(sizes.median())

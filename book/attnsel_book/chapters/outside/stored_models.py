@@ -51,7 +51,7 @@ def stored_classifiers() -> tuple[Vocab, dict[str, Classify]]:
 
 
 def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return the model softmax(a) b of padded sequences (n, T), for a, b (V, 2)."""
+    """Return a model softmax(a) b of ids (n, T), padded with -1, for a, b (V, 2)."""
     a, b = numbers.T
 
     def f(ids: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return a model that sums `numbers` of tokens and a constant, all in (V + 1,)."""
+    """Return a model that adds the last of `numbers` (V + 1,) to a sum over tokens."""
 
     def f(ids: Tensor) -> Tensor:
         return numbers[-1] + (numbers[ids] * (ids >= 0)).sum(1)

@@ -8,11 +8,11 @@ from attnsel_book.texts import majority_share
 
 
 def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
-    """Return sentences on accuracy, the shapes of both models, and held-out leans.
+    """Return sentences about accuracy, shapes of both models, and held-out leans.
 
     The accuracy is clearly better than always predicting the most frequent class if it
-    is larger by two standard errors. The correlation of values with held-out leans is
-    clearly larger than for the control if the 95% intervals do not overlap.
+    is larger by more than two standard errors. The correlation of values with held-out
+    leans is clearly larger than for the control if its 95% interval is above the other.
 
     Args:
         rows: for "your labels" and for "control", the "test accuracy", and the rank

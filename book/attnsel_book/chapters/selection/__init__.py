@@ -13,7 +13,7 @@ RANGES = {
     "STEP >= 50": "or the values are mostly the noise of the start",
     "MAX_NORM >= 30": "or no token has won the attention yet",
 }
-# A small corpus with Assumption 1; short sequences make values large and flows stiff.
+# A small corpus; short sequences would make the values large and the flows stiff.
 SMALL = {"n": 40, "n_tokens": 40, "length": 31, "n_relevant": 4}
 TRIED = [
     {"SIZES": SMALL, "DIM": 42, "STEP": 1000.0, "SWEEP": 2, "MAX_NORM": 30.0},

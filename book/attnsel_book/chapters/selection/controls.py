@@ -1,4 +1,4 @@
-"""Interactive figure on selection: readers vary the step size and tokens per class."""
+"""Interactive figure on selection, in which readers vary step size and tokens."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ Gradient = Callable[[np.ndarray, np.ndarray, np.ndarray, Corpus], np.ndarray]
 def draw_selected(
     gradient: Gradient, eta_0: float = 300.0, tokens_per_class: int = 2, d: int = 512
 ) -> Figure:
-    """Draw how often each relevant token is selected after a step and the flow of p.
+    """Draw how often each relevant token is selected after a step on E and a flow of p.
 
     The function `gradient` returns the gradient with respect to E, (V, d), from E, p, v
     and a corpus. A bar is the share of a relevant token's sequences that select it.

@@ -10,8 +10,8 @@ from attnsel_book.results import step_sweep, stored, with_outcomes
 def selection_runs(part: str) -> pd.DataFrame:
     """Return one part of the results of `run_selection.py`, one row per run.
 
-    The parts "weakened", "limit" and "trap" have the columns `lost` and `all` of
-    `step_sweep`.
+    Parts with the columns `positive` and `negative`, such as "weakened", also have the
+    columns `lost` and `all` of `step_sweep`.
     """
     runs = pd.DataFrame(stored("selection/selection")[part])
     return with_outcomes(runs) if "positive" in runs else runs
@@ -42,7 +42,7 @@ def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return the number of runs that lose a class, by corpus, training and step size.
 
     The rows are pairs of a corpus and the trained parameters, starting with p alone,
-    and the columns are step sizes. An entry is empty if this combination was not tried.
+    and the columns are step sizes. An entry is empty if its combination was not tried.
     """
     rows = ["corpus", "training"]
     lost = runs.pivot_table("lost", rows, "step", aggfunc="sum").astype("Int64")
@@ -54,7 +54,7 @@ def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def ending(problem: str, steps: list[int]) -> pd.DataFrame:
-    """Return how many runs of `step_sweep` lose a class or select all, by step size."""
+    """Return outcomes and least value gaps of runs in `step_sweep`, by step size."""
     sweep = step_sweep()
     runs = sweep[sweep["problem"] == problem].groupby("step")
     table = {"lose a class": runs["lost"].sum(), "select everywhere": runs["all"].sum()}
@@ -62,7 +62,7 @@ def ending(problem: str, steps: list[int]) -> pd.DataFrame:
 
 
 def followed_table(followed: pd.DataFrame) -> pd.DataFrame:
-    """Return the outcomes of lost runs at ‖p‖ = 30,000, by corpus and dimension."""
+    """Return the outcomes of the "lost" runs of `followed_runs`, by corpus and d."""
     kinds = followed.groupby(["problem", "d"])
     changes = {}
     for norm, head in (

@@ -13,7 +13,7 @@ RANGES = {
     "DIM >= 62": "or the embeddings are linearly dependent",
     "LIMIT_NORM >= 30": "or no token has won yet",
 }
-# A small corpus with Assumption 1.
+# A small corpus that satisfies Assumption 1.
 SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
 TRIED = [
     {"DIM": 64, "EARLY": 512, "LIMIT_NORM": 30.0, "DRAWS": 2, "MOVES": 1000},

@@ -19,8 +19,8 @@ def draw_figure_2(
 ) -> Figure:
     """Draw the paper's Figure 2 for a corpus of n sequences that `sample` draws.
 
-    A small model is trained by Adam until its loss is below 0.01. The panels show the
-    value and the attention score of each token against its lean.
+    Adam trains a small model until its loss is below 0.01, for at most 100 steps. The
+    panels show the value and the attention score of each token against its lean.
     """
     corpus = sample(delta, n=n)
     model = AttentionClassifier(len(corpus.vocab), d, seed=0)

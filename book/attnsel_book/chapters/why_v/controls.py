@@ -26,7 +26,7 @@ def draw_v(
     """Draw scores against values after training E, and half the squared value.
 
     The function `step` returns scores and values (2, V) after a step of descent on E,
-    from a corpus, scores, values and a rate. Labels are "true" or "shuffled". With
+    from a corpus, scores, values and a rate. `labels` is "true" or "shuffled". With
     rates divided by the share, the embedding of each token moves as far as if the token
     were as frequent as the average token.
     """

@@ -35,7 +35,7 @@ class Crowds(NamedTuple):
 
 
 def crowds(state: Array, length: int) -> Crowds:
-    """Return the scores, values, attention and loss at a state of the flow, (6,)."""
+    """Return the scores, values, attention and loss at a `state` (6,) of the flow."""
     a, b = state.reshape(2, 3)
     behind = np.minimum(a[2] - a[:2], 600.0)
     Q = 1 / (1 + (length - 1) * np.exp(behind))
@@ -46,7 +46,8 @@ def crowds(state: Array, length: int) -> Crowds:
 def forces(state: Array, few: float, many: float, length: int) -> Array:
     r"""Return minus the gradient of the loss, divided by the mean of g, (6,).
 
-    The equations are as in `laws.rates`, for three kinds of tokens. The division
+    Here g is minus the derivative of a sequence's loss with respect to its margin. The
+    equations are as in `laws.rates`, for three kinds of tokens. The division
     changes the speed of the flow and not its path; without it, the flow would take
     exponentially long.
     """
@@ -60,7 +61,7 @@ def forces(state: Array, few: float, many: float, length: int) -> Array:
 
 
 def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Crowds:
-    """Return the end of the flow from zero, at a given loss or after a long time.
+    """Return the end of the flow from zero, at `until_loss` or after a long time.
 
     Args:
         few: number R_+ of relevant tokens in one class; it need not be an integer.

@@ -13,10 +13,10 @@ HALF = r"half the square, $b^2/2$"
 
 
 def draw_paths(axes: Axes, words: Sequence[str], paths: np.ndarray) -> None:
-    """Draw the paths of words in the plane of values and scores, (times, 2, words).
+    """Draw the paths of three words in the plane of values and scores.
 
-    `paths[:, 0]` contains scores and `paths[:, 1]` values. The dashed line is half the
-    square of the value.
+    `paths` is (times, 2, 3): `paths[:, 0]` contains scores, and `paths[:, 1]` contains
+    values. The dashed line is half the square of the value.
     """
     reach = 1.1 * np.abs(paths[:, 1]).max()
     across = np.linspace(-reach, reach, 100)
@@ -41,10 +41,10 @@ def draw_paths(axes: Axes, words: Sequence[str], paths: np.ndarray) -> None:
 def draw_arms(
     axes: Axes, title: str, a: np.ndarray, b: np.ndarray, exposure: np.ndarray
 ) -> None:
-    """Draw scores against values, all (V,), coloured by the sign of the value.
+    """Draw scores `a` (V,) against values `b` (V,), coloured by the sign of the value.
 
-    Grey dots are scores plus exposure, and the dashed line is half the square of the
-    value.
+    Grey dots are scores plus `exposure` (V,), and the dashed line is half the square of
+    the value.
     """
     reach = 1.05 * np.abs(b).max()
     across = np.linspace(-reach, reach, 100)
@@ -57,13 +57,14 @@ def draw_arms(
 
 
 def draw_ratio(axes: Axes, flow: pd.DataFrame, starts: pd.DataFrame) -> None:
-    """Draw the attention on a crowd against its size, a colour for each length.
+    """Draw the attention on a crowd against the number of rare tokens per frequent one.
 
     Args:
-        axes: axes of the figure.
-        flow: rows of the flow in six numbers, with "T", "ratio" and "attention".
-        starts: rows of models from random starts, with "by" and "seed" as well; full
-            marks are means for descent, open marks for Adam.
+        axes: axes of the figure; each length has one colour.
+        flow: rows of the flow in six numbers, with the length "T", the "ratio" of rare
+            to frequent tokens, and the "attention".
+        starts: rows of models from random starts, with the same columns and "by"; full
+            marks are means for descent, and open marks are means for Adam.
     """
     lengths = sorted(flow["T"].unique())
     for length, colour in zip(lengths, (ACCENT, CONTRAST, "#6B4E2E"), strict=False):

@@ -104,7 +104,7 @@ def along_p(b_start: Array, along_v: Array, weighted: Array, gram: Array) -> Arr
 
 
 def flow(start: Mapping[str, Array], corpus: Corpus, time: float) -> dict[str, Array]:
-    """Return all parameters after running the gradient flow of the loss up to a time.
+    """Return all parameters after running the gradient flow of the loss up to `time`.
 
     The parameters are given by name, for a one-layer model in float64: "embeddings"
     (V, d), "cls" (d,), "output" (d,) or (K, d) and, if there is one, "key_query"
@@ -171,11 +171,12 @@ def balances(parts: Mapping[str, Array]) -> list[Array]:
 def symmetric_corpus(
     length: int, n_relevant: int, n_irrelevant: int, n: int, seed: int = 0
 ) -> Corpus:
-    """Draw a corpus with Assumption 1 whose tokens of one kind are equally frequent.
+    """Draw a corpus that satisfies Assumption 1.
 
-    Each of the n sequences has T = `length` tokens. One of them is relevant: "pos_0"
-    and so on in positive sequences, "neg_0" and so on in negative ones. There are
-    R = `n_relevant` such tokens, each in n / R sequences. The other T - 1 tokens are
+    All tokens of one kind are equally frequent. Each of the n sequences has
+    T = `length` tokens. One of them is relevant: "pos_0" and so on in positive
+    sequences, "neg_0" and so on in negative ones. There are R = `n_relevant` relevant
+    tokens, each in n / R sequences. The other T - 1 tokens are
     from I = `n_irrelevant` tokens, "irr_0" and so on, which occur equally often in both
     classes.
 
@@ -204,7 +205,7 @@ def symmetric_corpus(
 
 
 def odd_corpora() -> Iterator[tuple[str, Corpus]]:
-    """Yield ten small corpora of two classes that violate common assumptions."""
+    """Yield ten small corpora that violate common assumptions, with their names."""
     rows: dict[str, tuple[list[list[int]], list[int]]] = {
         "one token": ([[0], [0, 0, 0], [0]], [1, 0, 1]),
         "one sequence": ([[0, 1, 1, 2]], [1]),
@@ -252,11 +253,11 @@ def unit_steps(corpus: Corpus, start: Array, steps: int, speed: float) -> Array:
 
 
 def explained(measured: Array, foretold: Array) -> float:
-    """Return the share of the variance of the measured numbers that is predicted."""
+    """Return the share of the variance of `measured` that `foretold` explains."""
     rest = np.square(measured - foretold).sum()
     return float(1 - rest / np.square(measured - measured.mean()).sum())
 
 
 def line(y: Array, x: Array) -> float:
-    """Return the share of the variance of y (V,) that the best line in x explains."""
+    """Return the share of the variance of y (V,) that a line in x (V,) can explain."""
     return float(np.corrcoef(x, y)[0, 1] ** 2)
