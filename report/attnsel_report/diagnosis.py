@@ -23,7 +23,7 @@ class Diagnosis:
     """The results of `diagnose`.
 
     All correlations are Spearman's rank correlations over the tokens of the corpus.
-    They are nan if all tokens have the same lean, for example in a corpus of one class.
+    They are nan if a variable is constant, such as the lean in a corpus of one class.
 
     Attributes:
         values: correlation of E v with the lean P(1|s) - P(0|s); for K > 2, over all
@@ -33,7 +33,7 @@ class Diagnosis:
         values_z: correlation of E v with `label_z`.
         attention_z: correlation of E p with the absolute value of `label_z`; for K > 2,
             with the largest absolute value over the classes.
-        beyond_luck: share of the attention on the tokens that `beyond_luck` marks.
+        beyond_luck: mean attention on the tokens that the function `beyond_luck` marks.
         accuracy: share of the sequences that are classified correctly.
     """
 
@@ -50,9 +50,9 @@ def diagnose(
 ) -> Diagnosis:
     """Measure how well the values and the attention of a model follow the labels.
 
-    The model is given by its embeddings E (V, d), a query p (d,) and an output v, which
-    is (d,), or (K, d) for K > 2 classes. The corpus may be the training corpus or a
-    held-out corpus.
+    The model has the embeddings E (V, d), the query p (d,), which is `cls`, and the
+    output v (d,), or (K, d) for K > 2 classes. The corpus may be the training corpus or
+    a held-out corpus.
     """
     V, d = len(corpus.vocab), embeddings.shape[-1]
     K = corpus.n_classes

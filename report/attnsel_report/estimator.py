@@ -101,15 +101,16 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         y: Sequence[Any],
         sample_weight: Sequence[float] | None = None,
     ) -> AttentionTextClassifier:
-        """Train on texts and their labels; texts without a token are ignored.
+        """Train on texts and their labels, and return the estimator.
 
         A text with the sample weight w counts as w texts in the loss; with w = 0, it is
-        ignored. For `min_count`, each text counts once, whatever its weight.
+        ignored. For `min_count`, each text counts once, whatever its weight. A text
+        without a token counts for `prior_` but not for the loss.
 
         Raises:
-            ValueError: if there are no texts, if the numbers of texts, labels and
-                weights differ, if a label is missing, if a weight is negative, or if
-                there are fewer than two classes.
+            ValueError: if a setting is out of range, if there are no texts, if numbers
+                of texts, labels and weights differ, if a text is no string, if a label
+                is missing, if a weight is negative, or if there is only one class.
         """
         check_number("steps", self.steps, 1, integer=True)
         check_number("lr", self.lr, above=0)

@@ -24,7 +24,7 @@ class Example(NamedTuple):
     """A piece of a text: a finding with the characters before and after it.
 
     Attributes:
-        row: name of the row in the source.
+        row: name of the row in the source, position in a corpus, or None if unknown.
         before, token, after: the three parts of the piece; `token` is the finding.
     """
 
@@ -170,7 +170,7 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
 
 
 def first_tokens(corpus: Corpus, size: int) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus with its first `size` tokens, and the positions of the kept rows.
+    """Return a corpus of the first `size` tokens, and the positions of the kept rows.
 
     Rows without any of these tokens are left out. The result keeps the texts.
     """

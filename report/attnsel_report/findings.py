@@ -36,9 +36,9 @@ def described(
         names: names of the rows of the source, by row number.
 
     Returns:
-        The findings, where words of the same texts are named as a phrase; the examples
+        The findings, where merged ones among the first are named as a phrase; examples
         of each of the first findings in texts of its class; and a data frame of the
-        training texts that contain one of the first findings.
+        training texts that contain one of the first findings, except measures.
     """
     one = train.firsts()
     corpus = one.corpus
@@ -75,9 +75,9 @@ def rows_of(
 ) -> np.ndarray:
     """Return the texts that contain a finding, as positions in a corpus, int64 (m,).
 
-    The texts of a phrase contain all its words. For a measure, the result contains all
-    texts. The largest values come first if the class has larger values than other
-    texts, and otherwise the smallest.
+    The texts of a merged finding contain all its words. For a measure, the result
+    contains all texts. The largest values come first if the class has larger values
+    than other texts, and otherwise the smallest.
     """
     if finding["kind"] == "measures":
         values = measured(corpus)[:, list(MEASURES).index(finding["measure"])]

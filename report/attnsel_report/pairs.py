@@ -102,7 +102,7 @@ def _most_held(holds: csr_array, most: int) -> np.ndarray:
 
 
 def pair_p(pairs: Pairs, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
-    """Return p-values for pairs that predict the label better than their tokens.
+    """Test whether pairs predict the label better than their tokens; return p-values.
 
     A pair has three exact p-values: among all sequences, among the sequences with its
     left token, and among the sequences with its right token. The function returns the

@@ -56,7 +56,7 @@ class Misread:
         pushes: push of each piece, float64 (len(words),). The push of a token is the
             amount by which the token increases the logit of the predicted class minus
             the logit of the label. A piece without a token has the push 0.
-        strongest: the tokens with the largest pushes, and these pushes.
+        strongest: tokens with the largest positive pushes, and the pushes.
         enough: a smallest set of tokens whose deletion changes the prediction; empty if
             the set has more than ENOUGH tokens.
     """
@@ -99,10 +99,10 @@ def _untrained(corpus: Corpus, seed: int) -> AttentionClassifier:
 def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarray:
     """Return the rows that a model is trained on, in order.
 
-    These are all rows, or a random sample in a large corpus. The sample contains
-    approximately LEARNED counts and at most approximately LEARNED_TEXTS rows. It
-    contains at least LEAST_OF_CLASS rows of each class, or all rows of a class that has
-    fewer. The counts are (n, V), and the labels (n,).
+    These are all rows, or a random sample in a large corpus. The sample contains about
+    LEARNED counts, but not more than about LEARNED_TEXTS rows. It contains at least
+    LEAST_OF_CLASS rows of each class, or all rows of a class that has fewer. The counts
+    are (n, V), and the labels (n,).
     """
     n = len(labels)
     size = min(int(n * LEARNED / max(counts.nnz, 1)), LEARNED_TEXTS)
@@ -116,7 +116,7 @@ def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarra
 
 
 def shared_tokens(counts: csr_array) -> np.ndarray:
-    """Return the tokens in at least LEAST_TEXTS texts, or all if there are none.
+    """Return the tokens in at least LEAST_TEXTS texts; if there are none, all tokens.
 
     A regression uses only these tokens, because a token that occurs in a single text
     gives no information about other texts. The counts are (n, V).
@@ -139,7 +139,7 @@ def best_steps(corpus: Corpus, seed: int = 0) -> int:
 
 
 def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
-    """Return a corpus with shuffled labels and the attention scores learned from it."""
+    """Return a corpus with shuffled labels, and scores E p of a model trained on it."""
     order = _random_order(len(corpus), seed)
     control = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
     scores = trained(control, steps, seed).scores()
@@ -283,7 +283,7 @@ def read_without(
 
 
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
-    """Return the misclassified texts whose label has the lowest probability."""
+    """Return up to WORST misclassified texts, the least likely labels first."""
     test, kept = first_tokens(test, len(model.embeddings))
     labels = test.targets
     with torch.no_grad():

@@ -25,7 +25,8 @@ class Evidence(NamedTuple):
     Attributes:
         tables: the tables "tokens", "pairs", "form" and "measures", with q-values.
         contains: for each table, a csr_array (n, ids) that marks the training texts
-            with each row. Only the first text of each group is included.
+            with the feature of each row; for "measures", all entries are 0. Only the
+            first text of each group is included.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -40,9 +41,9 @@ def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame
 
     Phrases come first, that is, findings of several words that were merged from PHRASE
     or more findings. Single words and features come next if they nearly give the class
-    away, with a doubt of at most GIVEN_AWAY. All others follow. Each part is ordered by
-    q. For example, a template in 60 texts and a typographic quote in 150 texts, all of
-    one class, precede a word in 600 texts, a quarter of them of another class.
+    away, with a doubt of at most GIVEN_AWAY. All other findings follow. Each part is
+    ordered by q. For example, a template in 60 texts and a typographic quote in 150,
+    all of one class, precede a word in 600 texts, a quarter of them of another class.
 
     Returns:
         A data frame with the columns of the tables, taken from the member with the

@@ -101,7 +101,8 @@ def report(
 
     Raises:
         ValueError: if `rate` is out of range, if the number of group names differs from
-            the number of rows, if there are fewer than ten distinct texts, if a Corpus
+            the number of rows, if there are fewer than ten distinct texts, if all
+            training texts are of one class, if no token is frequent enough, if a Corpus
             has no texts, or in the cases that `load_corpus` lists.
         KeyError: if a column is missing.
     """

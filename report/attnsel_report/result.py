@@ -43,7 +43,7 @@ class Report:
         rate: false-discovery rate of the page.
         grouped: name of the column of groups, or None.
         model: classifier on the most frequent tokens; None if no model could be
-            trained, and then all attributes below except `copies` are empty.
+            trained, and then only `copies` of the following attributes is given.
         steps: number of training steps of the model.
         copies: data frame of the rows that are copies or near copies of another row.
         suspects: data frame of the texts whose labels look wrong, the most suspicious
@@ -83,7 +83,7 @@ class Report:
         return table[table["q"] <= self.rate]
 
     def table(self) -> pd.DataFrame:
-        """Return all tokens, pairs and features of texts in one data frame."""
+        """Return all tokens, pairs and features of texts in one frame, sorted by q."""
         kinds = {"token": self.tokens, "pair": self.pairs, "feature": self.form}
         parts = [part.assign(kind=kind) for kind, part in kinds.items()]
         every = pd.concat(parts, ignore_index=True)

@@ -49,8 +49,8 @@ def read_texts(
 ) -> tuple[Corpus, InOrder]:
     """Return a corpus of texts with all of their tokens, and the tokens in order.
 
-    Rows without text, label or token are left out of the corpus, but the tokens in
-    order include those of such rows.
+    Rows without text, label or token are left out of the corpus, but not of the tokens
+    in order.
     """
     blocks = _split(texts, tokenize, f"tokenizing {name}")
     bags = [counted(*block) for block in blocks]

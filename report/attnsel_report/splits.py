@@ -123,7 +123,7 @@ class Parts:
         repeats: numbers of copies and near copies.
         copies: data frame of the rows that are copies or near copies of another row.
         grouped: name of the column of groups, or None.
-        telling: columns that predict the label alone; with groups, only their column.
+        telling: columns that predict the label alone, or the column of groups, if any.
     """
 
     train: Sample
@@ -149,9 +149,9 @@ def read_parts(
 ) -> Parts:
     """Return the training texts and the held-out texts of a source.
 
-    The held-out texts are the split "test" of the source, without copies of training
-    texts. If the source has no such split, a part of its texts is held out. The
-    arguments are as in `report`.
+    The held-out texts are the split "test" of the source, without copies and near
+    copies of training texts. If the source has no such split, a part of its texts is
+    held out. The arguments are as in `report`.
     """
     if isinstance(source, Corpus):
         tokenize = tokenize or source.vocab.tokenize

@@ -62,11 +62,11 @@ MEASURES = {
 def form_table(
     train: Sample, test: Sample, order: InOrder, again: InOrder
 ) -> tuple[pd.DataFrame, csr_array]:
-    """Return a table with one row per kind of content, per beginning and per ending.
+    """Return a table with one row per kind of content, beginning and ending.
 
     `order` and `again` contain the tokens of both samples in their order. The columns
     are as in `trait_table`. The function also returns a matrix (n, ids) that marks the
-    training texts with each feature.
+    training texts with each feature. At least LEAST_TEXTS texts have each feature.
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)
@@ -88,7 +88,7 @@ def form_table(
 
 
 def kinds_of(texts: Sequence[str]) -> csr_array:
-    """Return a csr_array (n, kinds), with 1 if a text contains one of KINDS."""
+    """Return a csr_array (n, kinds), with 1 for each of KINDS that a text contains."""
     table = np.zeros((len(texts), len(KINDS)))
     patterns = [re.compile(pattern) for pattern in KINDS.values()]
     for start in range(0, len(texts), CHUNK):
@@ -157,8 +157,8 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
     The null hypothesis is that the labels are random. The test is the
     Wilcoxon-Mann-Whitney test in its normal approximation. If the class, or all other
     classes together, have fewer than FEWEST texts, the test is Fisher's exact test of
-    how many texts of the class are above the median of all texts. A class without
-    held-out texts is left out. The columns are:
+    how many texts of the class are above the median of all texts. A class is left out
+    if no held-out text, or every held-out text, is of this class. The columns are:
 
     class, class number: the class that is compared with all others. If there are two
         classes, only the second one is compared.

@@ -21,7 +21,7 @@ def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
     regression on tf-idf of `shared_tokens` gives the probabilities of the texts in a
     part. The regression is trained on the other parts, or on a sample of them that
     `some_to_learn` draws. A class that occurs in only one part has the probability 0
-    there. The probabilities of a text without any token of the regression are nan.
+    in it. The probabilities of a text without any token of the regression are nan.
     """
     counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
     counts = counts[:, shared_tokens(counts)]
@@ -117,5 +117,5 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
 
 
 def accuracy_of(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Return the share of labels (n,) that have the largest probability, (n, K)."""
+    """Return the share of `labels` (n,) with the largest of `probabilities` (n, K)."""
     return float((np.nan_to_num(probabilities).argmax(axis=1) == labels).mean())

@@ -106,9 +106,9 @@ def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
     """Return a table of tokens with the attention scores E p of a model, (m,).
 
-    The scores belong to the first m tokens, which are the tokens of the model. For
-    other tokens they are nan. `attention rank` is the share of the model's other tokens
-    that have a lower score.
+    The scores belong to the first m tokens, which are the tokens of the model. Other
+    tokens have the score nan. `attention rank` is the share of the model's other tokens
+    that have a lower score; a tie counts half.
     """
     scores = attention.double().cpu().numpy()
     n_lower = scipy.stats.rankdata(scores) - 1
