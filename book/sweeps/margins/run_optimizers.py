@@ -61,7 +61,7 @@ class Tasks:
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def gathered(self, L: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return indices of X in flattened scores (S, L, V), and b, (S, L, n, T)."""
+        """Return indices of X in flat scores (S, L, V), and b there, (S, L, n, T)."""
         if L not in self.kept:
             S, V = self.b.shape
             X = np.repeat(self.X[:, None], L, axis=1)
@@ -517,7 +517,7 @@ def lost_again() -> Iterator[Row]:
 
 
 def losing() -> list[OneStepProblem]:
-    """Return ten problems after a first step of size 300; some of them lose a class."""
+    """Return ten problems with first steps of size 300, which lose a class in some."""
     return [
         one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
         for seed in range(10)
