@@ -49,7 +49,7 @@ def one_step_problem(
     """Draw a corpus and a model, and take one gradient step of size `lr` on E.
 
     The corpus is `separable_corpus(**sizes)`, and the embeddings E have `dim` entries.
-    Both are drawn with the same seed. If `lr` is 0, the embeddings do not change.
+    Both draws have the same seed. If `lr` is 0, the embeddings do not change.
     """
     corpus = separable_corpus(**sizes, seed=seed)
     model = AttentionClassifier(len(corpus.vocab), dim, seed=seed, dtype=dtype)

@@ -49,7 +49,7 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """Measure rise, V, spread and bend of the scores E p and E v, (V, 2), along x (V,).
 
     `x` contains leans, for example from `posterior_difference`. Tokens with nan in `x`
-    are left out. Spread and bend use those of 20 bins with at least `least` tokens.
+    are left out. Of 20 bins, spread and bend use those with at least `least` tokens.
 
     Raises:
         ValueError: if a shape is wrong, or if fewer than two bins have enough tokens.

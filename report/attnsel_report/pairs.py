@@ -29,7 +29,7 @@ class Pairs:
     holds: csr_array
 
     def names(self, vocab: Sequence[str]) -> list[str]:
-        """Return the names of the pairs, each of which consists of its two tokens."""
+        """Return the name of each pair, its two tokens with a blank between them."""
         pairs = self.ids.tolist()
         return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
 

@@ -37,7 +37,8 @@ class Report:
         measures: data frame that compares lengths and characters of texts by class.
         signs: distinct significant findings of all tables, the strongest first.
         examples: for each of the first findings, pieces of training texts of its class.
-        rows: data frame of all training texts with one of the first findings.
+        rows: data frame of the training texts with one of the first findings, except
+            measures; of each group, only the first text is included.
         train: distinct training texts, with all of their tokens.
         test: distinct held-out texts.
         rate: false-discovery rate of the page.

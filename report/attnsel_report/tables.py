@@ -72,7 +72,7 @@ COLUMNS = (
 
 
 def token_table(train: Sample, test: Sample) -> pd.DataFrame:
-    """Return a table of the tokens that occur in at least LEAST_TEXTS training texts.
+    """Return a table of tokens in at least LEAST_TEXTS texts; a group counts once.
 
     The columns are as in `_table`, followed by `z`, the result of `label_z`.
     """
@@ -139,10 +139,10 @@ def trait_table(
     again: csr_array,
     tests: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """Return a table of the features that occur in at least LEAST_TEXTS texts.
+    """Return a table of features in at least LEAST_TEXTS texts; a group counts once.
 
-    `holds` (n, P) and `again` show which training texts and which held-out texts have
-    which feature. `tests` contains p-values and their smallest possible values, (P, 1)
+    `holds` (n, P) and `again` mark the features of the training texts and of the
+    held-out texts. `tests` contains p-values and their smallest possible values, (P, 1)
     or (P, K). If it is None, Fisher's exact test gives the p-values. A class with fewer
     than FEWEST texts and no held-out text is not tested. The columns are as in
     `_table`.

@@ -35,7 +35,7 @@ def text_box(
     Args:
         vocab: vocabulary of the model.
         scores: tensors (V, 2) of E p and E v by training step, between which a slider
-            chooses; each adds 50 kB to the page.
+            chooses; each adds about 5 bytes per token to the page.
         between: tensors (V, 2) at further training steps, which are used only for texts
             whose words all occur in the examples; they add few bytes.
         examples: texts to try, each with a sentence about it.

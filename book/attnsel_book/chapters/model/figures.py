@@ -116,7 +116,7 @@ def draw_map(
 def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]:
     """Return the rows of a typical review and of a confident mistake, by title.
 
-    Of the 200 reviews closest to `length`, these are the correctly classified negative
+    Of the 200 reviews closest in length, these are the correctly classified negative
     review with the median logit, and the review whose logit is most wrong, if any.
     """
     close = (test.lengths - length).abs().argsort(stable=True)[:200]

@@ -12,7 +12,7 @@ def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
 
     The accuracy is clearly better than always predicting the most frequent class if it
     is larger by more than two standard errors. The correlation of values with held-out
-    leans is clearly larger than for the control if its 95% interval is above the other.
+    leans is clearly larger than for the control if the 95% intervals do not overlap.
 
     Args:
         rows: for "your labels" and for "control", the "test accuracy", and the rank

@@ -61,10 +61,9 @@ def draw_ratio(axes: Axes, flow: pd.DataFrame, starts: pd.DataFrame) -> None:
 
     Args:
         axes: axes of the figure; each length has one colour.
-        flow: rows of the flow in six numbers, with the length "T", the "ratio" of rare
-            to frequent tokens, and the "attention".
-        starts: rows of models from random starts, with the same columns and "by"; full
-            marks are means for descent, and open marks are means for Adam.
+        flow: rows of the flow with "T" (the length), "ratio" and "attention".
+        starts: rows of models from random starts, with "T", "ratio", "attention" and
+            "by"; full marks are means for descent, and open marks are means for Adam.
     """
     lengths = sorted(flow["T"].unique())
     for length, colour in zip(lengths, (ACCENT, CONTRAST, "#6B4E2E"), strict=False):
