@@ -108,9 +108,9 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         without a token counts for `prior_` but not for the loss.
 
         Raises:
-            ValueError: if a setting is out of range, if there are no texts, if numbers
-                of texts, labels and weights differ, if a text is no string, if a label
-                is missing, if a weight is negative, or if there is only one class.
+            ValueError: if a setting is out of range, if there are no texts, if a text
+                is not a string, if the numbers of texts, labels and weights differ, if
+                a label is missing, if a weight is negative, or if all labels are equal.
         """
         check_number("steps", self.steps, 1, integer=True)
         check_number("lr", self.lr, above=0)

@@ -61,7 +61,7 @@ def find_words(
 
 
 def find_edge(corpus: Corpus, row: int, size: int, side: str) -> Example | None:
-    """Return the first `size` tokens of a text if `side` is "begins", else the last."""
+    """Return the first `size` tokens of a text, or the last if `side` is "ends"."""
     if corpus.texts is None:
         return None
     text = corpus.texts[row]

@@ -32,7 +32,7 @@ class Report:
         facts: facts about the data, each with its meaning.
         tokens: data frame of all tokens in at least two texts, the strongest evidence
             first; `COLUMNS` of `attnsel_report.tables` explains the columns.
-        pairs: the same table for pairs of neighbours in at least five texts.
+        pairs: the same table for pairs of neighbouring tokens in at least five texts.
         form: the same table for beginnings, endings and kinds of content.
         measures: data frame that compares lengths and characters of texts by class.
         signs: distinct significant findings of all tables, the strongest first.

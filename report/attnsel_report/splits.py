@@ -93,8 +93,7 @@ class Alone(NamedTuple):
     Attributes:
         name: name of the column.
         values: number of distinct values in the column.
-        accuracy: share of texts whose label is the most frequent label among the other
-            texts with the same value.
+        accuracy: share of labels that `predicted_alone` predicts correctly.
         base: share of the most frequent class.
     """
 

@@ -117,5 +117,5 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
 
 
 def accuracy_of(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Return the share of `labels` (n,) with the largest of `probabilities` (n, K)."""
+    """Return the share of the n texts whose label has the largest probability."""
     return float((np.nan_to_num(probabilities).argmax(axis=1) == labels).mean())

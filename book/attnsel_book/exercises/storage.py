@@ -46,7 +46,7 @@ def sources() -> dict[str, str]:
 
 
 def keep(new: dict[str, str]) -> bool:
-    """Add or replace sources in the file, and return whether this was possible.
+    """Add or replace the sources `new` in the file, and return whether this worked.
 
     A file that cannot be read does not change.
     """

@@ -57,8 +57,8 @@ def attended_text(
 ) -> str:
     """Return a text as HTML, with attention as strength and the value's sign as colour.
 
-    A token is blue if its value is positive, and otherwise orange. Readers can
-    point at a token to see its attention and its value.
+    A token is blue if its value is positive, and otherwise orange. Readers can point at
+    a token to see its attention and its value.
 
     Args:
         words: pieces with token ids, as `Corpus.words` returns them; pieces with the id

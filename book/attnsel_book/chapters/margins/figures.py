@@ -90,7 +90,7 @@ def draw_memory(means: dict[str, pd.DataFrame]) -> None:
 
     Args:
         means: for each label a frame with the columns "time" (lead over memory),
-            "linf", "cos root v" and, for the control in dashed grey, "cos l2".
+            "linf" (share), "cos root v" and, for a control in dashed grey, "cos l2".
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
     for (label, rows), mark in zip(means.items(), "vos^D", strict=False):

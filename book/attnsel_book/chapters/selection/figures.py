@@ -24,8 +24,8 @@ def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
     The horizontal component of a token's arrow is its own axis, with length one. The
     vertical component is its value, plus or minus the panel's entry in `sizes`, by
     title. `pulls` contains the tokens' pulls on their own scores, first of a token
-    ahead, then of one behind. The black arrow is the part of the pull on p
-    along v, enlarged 20 times.
+    ahead, then of one behind. The black arrow is the part of the pull on p along v,
+    enlarged 20 times.
     """
     _, panels = pyplot.subplots(1, len(sizes), figsize=(6.6, 3.2), sharey=True)
     shaft: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.012}

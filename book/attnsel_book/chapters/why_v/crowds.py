@@ -47,9 +47,8 @@ def forces(state: Array, few: float, many: float, length: int) -> Array:
     r"""Return minus the gradient of the loss, divided by the mean of g, (6,).
 
     Here g is minus the derivative of a sequence's loss with respect to its margin. The
-    equations are as in `laws.rates`, for three kinds of tokens. The division
-    changes the speed of the flow and not its path; without it, the flow would take
-    exponentially long.
+    equations are as in `laws.rates`, for three kinds of tokens. The division changes
+    the speed of the flow and not its path. Otherwise it would take exponentially long.
     """
     _, b, Q, _ = crowds(state, length)
     f = Q * b[:2] + (1 - Q) * b[2]

@@ -136,8 +136,9 @@ def flow(start: Mapping[str, Array], corpus: Corpus, time: float) -> dict[str, A
 def score_forces(counts: Array, targets: Array, scores: Array) -> Array:
     """Return minus the gradient with respect to the scores a, b_1, ..., b_K.
 
-    The counts are dense, (n, V), the targets one-hot, (n, 2) for one output and (n, K)
-    for K > 2; the scores and the result are (V, 2) or (V, K + 1).
+    The counts are dense, (n, V). For one output, the targets are one-hot (n, 2), and
+    the scores and the result are (V, 2). For K > 2 outputs, the shapes are (n, K) and
+    (V, K + 1).
     """
     a, b = scores[:, 0], scores[:, 1:]
     w = counts * np.exp(a - a.max())
@@ -173,12 +174,11 @@ def symmetric_corpus(
 ) -> Corpus:
     """Draw a corpus that satisfies Assumption 1.
 
-    All tokens of one kind are equally frequent. Each of the n sequences has
-    T = `length` tokens. One of them is relevant: "pos_0" and so on in positive
-    sequences, "neg_0" and so on in negative ones. There are R = `n_relevant` relevant
-    tokens, each in n / R sequences. The other T - 1 tokens are
-    from I = `n_irrelevant` tokens, "irr_0" and so on, which occur equally often in both
-    classes.
+    Tokens of one kind are equally frequent. Each of the n sequences has T = `length`
+    tokens. One token is relevant: "pos_0" and so on in positive sequences, "neg_0" and
+    so on in negative ones. There are R = `n_relevant` relevant tokens, each in n / R
+    sequences. The other T - 1 tokens are from I = `n_irrelevant` tokens, "irr_0" and so
+    on, which occur equally often in both classes.
 
     Raises:
         ValueError: unless R is even and divides n, and I divides n (T - 1) / 2.
