@@ -85,7 +85,7 @@ def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Cro
 def critical_ratio(few: float, length: int, halvings: int = 11) -> float:
     """Return the ratio R_- / R_+ above which the flow does not select the crowd.
 
-    Bisection between the ratios 1 and 8 finds it to within 7 / 2^`halvings`.
+    Bisection between the ratios 1 and 8 finds it to within 7 / 2^halvings.
     """
     selects, loses = 1.0, 8.0
     for _ in range(halvings):
