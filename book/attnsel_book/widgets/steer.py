@@ -33,7 +33,9 @@ def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
         "colours": [NEGATIVE, POSITIVE],
     }
     still = steer_still(data["words"], places, data["values"], model.cls.detach())
-    return embed("steer", "Move p until the review is read rightly", data, still)
+    return embed(
+        "steer", "Move p until the review is classified correctly", data, still
+    )
 
 
 def steer_still(

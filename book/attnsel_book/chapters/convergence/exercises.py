@@ -142,7 +142,7 @@ def known() -> Iterator[tuple[float, float, float]]:
             "m * norm -> norm"
         ),
         (
-            "this is the inner product with the solution of norm 1/m; the "
+            "this bounds the inner product with the solution of norm 1/m; the "
             "cosine needs unit vectors"
         ): "m * norm -> m**2",
         "u is the solution divided by its norm 1/m, so multiply by m once more": (
@@ -154,7 +154,7 @@ def known() -> Iterator[tuple[float, float, float]]:
     },
     hints=(
         "By the KKT conditions, the solution is a combination of the differences with "
-        "multipliers of at least 0. Take its inner product with p, and replace "
+        "nonnegative multipliers. Take its inner product with p, and replace "
         "each lead by the smallest one.",
         "The multipliers sum to 1/m^2, because each support pair has lead 1 at the "
         "solution, whose norm is 1/m. So the inner product with p is at least "

@@ -49,8 +49,8 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     },
     hints=(
         (
-            "For each sequence, g is 1 / (1 + exp(vote)), and the gap is vote "
-            "minus other."
+            "For each sequence, g is 1 / (1 + exp(vote)), and the gap is the vote "
+            "minus that of the strongest rival."
         ),
         (
             "For each sequence, compute one number from n, its g and its gap. "

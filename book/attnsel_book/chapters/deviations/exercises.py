@@ -100,8 +100,8 @@ def with_values() -> Iterator[tuple[Any, ...]]:
             "of its values."
         ),
         (
-            "The sum over sequences has two parts. In the first part b_s is a "
-            "factor, and the second part contains f of each sequence. Both are "
+            "The sum over sequences has two parts. The first part is b_s times a "
+            "sum, and the second part contains f of each sequence. Both sums are "
             "C.T times a vector (n,)."
         ),
     ),

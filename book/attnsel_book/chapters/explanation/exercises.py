@@ -127,8 +127,8 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
             "f is the sum of Q b. Which part of this sum remains without a set "
             "S of tokens? For which S does the remaining part have the other sign?"
         ),
-        "Without S the sign is that of f minus the sum of Q b over S. Which tokens "
-        "bring this difference across zero with the fewest terms?",
+        "Without S, the output has the sign of f minus the sum of Q b over S. Which "
+        "terms do you have to subtract, so that as few as possible change this sign?",
     ),
 )
 def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -191,7 +191,7 @@ def reversed_fault(result: Any) -> str | None:
     used=False,
 )
 def my_reversed() -> tuple[np.ndarray, np.ndarray]:
-    """Return Q and b of five tokens, where more attention means less influence."""
+    """Return Q and b of five tokens for which more attention means less influence."""
     Q = np.array([0.204, 0.202, 0.2, 0.198, 0.196])
     terms = np.array([1, 2, 3, 4, -10])
     return Q, terms / Q

@@ -36,7 +36,7 @@ def stepped(
     expected=stepped,
     cases=steps,
     mistakes={
-        "subtract the step, because gradient descent goes down": (
+        "reverse the sign of the step, because gradient descent goes down": (
             "random - eta_0 -> random + eta_0"
         ),
         "the part along p is missing": "g[:, 0] * (start.cls @ v) + ->",

@@ -88,9 +88,8 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     cases=takeovers,
     mistakes={
         "the sign is reversed; a smaller epsilon takes over later": "lead + -> lead -",
-        "epsilon is compared with the root of v, not with v": (
-            "eps / other) -> eps / other) / 2"
-        ),
+        "epsilon is compared with the root of the average of squares, not with "
+        "this average": ("eps / other) -> eps / other) / 2"),
         "use the natural logarithm, because the gradient decays like e^-lead": (
             "np.log -> np.log10"
         ),

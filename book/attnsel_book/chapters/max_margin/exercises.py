@@ -77,7 +77,7 @@ def rows_fault(
         (
             "only tokens of the same sequence are rivals; you used the whole vocabulary"
         ): "corpus.counts.nonzero() -> np.ones(corpus.counts.shape).nonzero()",
-        "write one row for each of the other tokens; you took their mean": (
+        "write one row for each rival; you took the mean of these rows": (
             "return (E[r] - E[s])[r != s] -> rows = [(E[r] - E[s])[(r != s) & (n == "
             "i)] for i in range(len(corpus))]\n    return np.stack([pairs.mean(0) for "
             "pairs in rows])"

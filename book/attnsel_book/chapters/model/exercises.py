@@ -166,7 +166,7 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
     ),
 )
 def my_forward(counts: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return all logits, (n,), of sparse counts (n, V) and of a and b, (V,)."""
+    """Return logits (n,) for sparse counts (n, V), scores a and values b, (V,)."""
     w = torch.exp(a - a.max())
     return counts @ (w * b) / (counts @ w)
 

@@ -132,7 +132,7 @@ def my_gradient_of_E(
             "multiply Var(c_s) by the variance of the labels, which is 1 minus the "
             "square of their mean"
         ): "(1 - mean**2) * ->",
-        "Var(c_s) is over all n sequences, without ddof=1": (
+        "Var(c_s) divides by n, not by n - 1, so do not set ddof=1": (
             "c.var(0) -> c.var(0, ddof=1)"
         ),
         "subtract both means, because counts and labels have to be centred": (

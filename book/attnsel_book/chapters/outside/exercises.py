@@ -42,12 +42,13 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
         "this is the ratio of the weights; take its logarithm": "np.log ->",
         (
             "this is the logarithm of one weight; a_s - a_t is the logarithm of"
-            " the ratio of both weights"
+            " the ratio of the two weights"
         ): "(b_t - f) / (f - b_s) -> (f - b_t) / (b_s - b_t)",
     },
     hints=(
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
-        "The ratio of both weights is e^(a_s - a_t). Write this ratio in terms of f.",
+        "The ratio of the two weights, q / (1 - q), is e^(a_s - a_t). Write this ratio "
+        "in terms of f.",
     ),
 )
 def my_log_ratio(f: float, b_s: float, b_t: float) -> float:

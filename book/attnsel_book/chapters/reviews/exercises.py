@@ -47,8 +47,9 @@ from attnsel_book.exercises.messages import as_numbers
     },
     hints=(
         "The lean of a token is the mean label, -1 or +1, of its occurrences.",
-        "For each token, corpus.counts.T @ x sums the numbers x of the texts over the "
-        "token's occurrences. Which x counts the occurrences in positive texts?",
+        "Let x contain one number per text. For each token, corpus.counts.T @ x adds "
+        "up the number of the text at every occurrence of the token. Which x counts "
+        "the occurrences in positive texts?",
     ),
 )
 def my_lean(corpus: attnsel.Corpus) -> np.ndarray:
@@ -99,7 +100,7 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         "leave out points whose x is nan, because they belong to no bin": (
             "y, x = y[~np.isnan(x)], x[~np.isnan(x)] -> x = np.nan_to_num(x)"
         ),
-        "leave out points whose x is nan; np.digitize puts them into the last bin": (
+        "leave out points whose x is nan; np.digitize treats them like x = 1": (
             "y, x = y[~np.isnan(x)], x[~np.isnan(x)] -> x = np.nan_to_num(x, nan=1)"
         ),
         "this is the variance; take its square root": "part.std() -> part.var()",

@@ -35,8 +35,8 @@ def races() -> Iterator[tuple[float, float, int]]:
     cases=races,
     mistakes={
         (
-            "the class behind also pushes its own tokens, upwards; subtract this "
-            "push from the push of the class ahead"
+            "the class behind also pushes its own tokens up; subtract this push from "
+            "the push of the class ahead"
         ): "(ahead - behind) -> ahead",
         "all k tokens of a class push, not just one": "k * ->",
         (
@@ -53,9 +53,10 @@ def races() -> Iterator[tuple[float, float, int]]:
         ): "ahead - behind -> ahead + behind",
     },
     hints=(
-        "A pull of u_t on each score moves p by the sum of u_t E_t. By how much does "
-        "this change the score of s? Insert the Gram matrix. Its term 1{s = t} gives "
-        "the token's own pull, and its term b_s b_t gives the push of all tokens.",
+        "Pulls u_t on the scores of all tokens t move p by the sum of u_t E_t. By how "
+        "much does this change the score of s? Insert the Gram matrix. Its term "
+        "1{s = t} gives the token's own pull, and its term b_s b_t gives the push of all "
+        "tokens.",
         "The class ahead pushes by k x times its pull, and the class behind pushes "
         "back by k x times its own pull. The score of a token of the class behind "
         "changes by x times the difference. For which x does this change outweigh the "

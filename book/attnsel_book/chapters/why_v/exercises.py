@@ -216,7 +216,7 @@ def safe_fault(given: Any, corpus: Corpus) -> str | None:
         "give rare tokens a higher rate; with equal rates the crowds are lost": (
             "1 / share -> 0 * share + 1"
         ),
-        "divide by the share, because these rates make frequent tokens even faster": (
+        "these rates make frequent tokens even faster; divide by the share instead": (
             "1 / share -> share"
         ),
         "divide by the share; dividing by its square root corrects only a part": (
