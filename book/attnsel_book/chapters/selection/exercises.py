@@ -55,8 +55,8 @@ def races() -> Iterator[tuple[float, float, int]]:
     hints=(
         "Pulls u_t on the scores of all tokens t move p by the sum of u_t E_t. By how "
         "much does this change the score of s? Insert the Gram matrix. Its term "
-        "1{s = t} gives the token's own pull, and its term b_s b_t gives the push of all "
-        "tokens.",
+        "1{s = t} gives the token's own pull, and its term b_s b_t gives the push of "
+        "all tokens.",
         "The class ahead pushes by k x times its pull, and the class behind pushes "
         "back by k x times its own pull. The score of a token of the class behind "
         "changes by x times the difference. For which x does this change outweigh the "
