@@ -91,8 +91,8 @@ def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
         "p and v are exchanged": "C, y, a, b = -> p, v = v, p\n    C, y, a, b =",
     },
     hints=(
-        "The mean of y g Q_s is the component along v, and the mean of "
-        "y g Q_s (b_s - f) is the component along p. These are two numbers per token; "
+        "The mean of -y g Q_s is the component along v, and the mean of "
+        "-y g Q_s (b_s - f) is the component along p. These are two numbers per token; "
         "np.outer turns them into rows.",
         "Let w be the exponential of the scores. For each sequence, Q_s is the count "
         "of s times w_s, divided by the sequence's entry of corpus.counts @ w. The "
