@@ -35,7 +35,7 @@ def of_several() -> Iterator[tuple[Corpus]]:
         "count a token once per sequence, however often it occurs": (
             "(corpus.counts > 0) -> corpus.counts"
         ),
-        "subtract 1/K, because sequences of other classes have the factor -1/K": "- 1 / K ->",
+        "subtract 1/K; a sequence of another class has the factor -1/K": "- 1 / K ->",
         (
             "use corpus.n_classes for K, because some of these corpora have "
             "four classes"
