@@ -13,7 +13,7 @@ from attnsel.validation import check_number, check_shape
 
 
 def label_z(corpus: Corpus) -> Tensor:
-    r"""Return how strongly each token's counts lean to a class, in standard deviations.
+    r"""Return a z-score of each token's total count in the sequences of a class.
 
     Suppose that n_k of the n sequences are of class k, and that the labels are permuted
     at random. Then the number of occurrences of token s in the sequences of class k has
@@ -56,7 +56,7 @@ def class_sizes(corpus: Corpus) -> np.ndarray:
 
 
 def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
-    """Return the sums of each column of a table over the sequences of each class.
+    """Sum each column of a table over the sequences of each class.
 
     Args:
         table: sparse matrix (n, m) with one row per sequence.
@@ -75,7 +75,7 @@ def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
 
 
 def of_classes(table: np.ndarray) -> Tensor:
-    """Return the last column of a table for at most two classes, else all columns."""
+    """Return a table (V, K) as a tensor, or only its last column if K is at most 2."""
     classes = table.shape[1]
     if classes <= 2:
         table = table[:, -1]
@@ -85,7 +85,7 @@ def of_classes(table: np.ndarray) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """Values summarized in bins of equal width in x, as tensors (bins,).
+    """Statistics of values in bins of equal width, as tensors of shape (bins,).
 
     Attributes:
         centers: midpoints of the bins, float64.
@@ -107,7 +107,7 @@ def binned(
     bins: int = 20,
     range: tuple[float, float] = (-1.0, 1.0),
 ) -> Binned:
-    """Average `values` (n,) in bins of `x` (n,) of equal width, as in the paper.
+    """Summarize `values` (n,) in bins of equal width in `x` (n,), as in the paper.
 
     Each bin includes its left edge but not its right edge, except for the last bin,
     which includes both. Points outside `range` and points with nan in `x` are left out.
@@ -132,7 +132,7 @@ def binned(
 
 
 def spearman(x: np.ndarray | Tensor, y: np.ndarray | Tensor) -> float:
-    """Return Spearman's rank correlation of all entries of two arrays or tensors."""
+    """Return Spearman's rank correlation between the entries of two arrays."""
     found = scipy.stats.spearmanr(np.ravel(x), np.ravel(y))
     return float(found.statistic)
 

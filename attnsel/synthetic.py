@@ -1,4 +1,4 @@
-"""Corpora drawn from known models, on which the theory can be checked exactly."""
+"""Corpora from known distributions, on which the theory can be checked exactly."""
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ def separable_corpus(
     tilt: float = 0.5,
     seed: int = 0,
 ) -> Corpus:
-    """Draw a corpus that satisfies Assumption 1 exactly.
+    """Draw a corpus that, by default, satisfies Assumption 1 exactly.
 
     The corpus has, in random order, `n` sequences of T = `length` tokens, where `n` is
     even and half of the sequences are positive. Half of the `n_relevant` relevant
@@ -137,13 +137,13 @@ def synthetic_probabilities(
 
     These distributions are our reading of the paper's equation (15), with its
     parameter delta. Of the `|S|` = `n_tokens` >= 3 tokens, R are signal tokens, half of
-    them with sign sigma_s = +1 and half with sigma_s = -1. The strength of the signal
-    is `k = delta + 1 / |S|`. Token j of the R / 2 tokens with one sign has the lean
-    theta_s = sigma_s (k + (1 - k) u_j), where the u_j are evenly spaced from 0 to 1. A
-    signal draw gives token s with probability (1 + y theta_s) / R. The first token of a
-    sequence is a signal draw. Each later token is one of the irrelevant tokens with
-    probability k, and otherwise a signal draw. Therefore P(1|s) - P(0|s) = theta_s if
-    the labels are balanced.
+    them with sign sigma_s = +1 and half with sigma_s = -1. All others are irrelevant.
+    The strength of the signal is `k = delta + 1 / |S|`. Token j of the R / 2 tokens
+    with one sign has the lean theta_s = sigma_s (k + (1 - k) u_j), where the u_j are
+    evenly spaced from 0 to 1. A signal draw gives token s with probability
+    (1 + y theta_s) / R. The first token of a sequence is a signal draw. Each later
+    token is, with probability k, a random irrelevant token, and otherwise a signal
+    draw. Therefore P(1|s) - P(0|s) = theta_s if the labels are balanced.
 
     Args:
         n_tokens: number `|S|` of tokens, at least 3.

@@ -65,14 +65,14 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 def posterior_difference(corpus: Corpus) -> Tensor:
     r"""Return the lean P(1|s) - P(0|s) of each token, x in the paper's figures.
 
-    P(y|s) is the share of the occurrences of token s that are in sequences of class y:
+    P(k|s) is the share of occurrences of token s that are in sequences of class k. Then
 
     .. math:: P(1|s) - P(0|s) = \frac{\alpha_s}{\hat{\mathbb{E}}[\#\{i : x_i = s\}]} .
 
     The result, float64 (V,), is 1 for a completely positive token, -1 for a completely
     negative token and nan for a token that never occurs. For K > 2 classes, the result
-    has shape (V, K) and lies in [-1 / (K - 1), 1]. It is P(k|s) minus the mean of
-    P(j|s) over the other classes j.
+    has shape (V, K) and lies in [-1 / (K - 1), 1]. Entry (s, k) is P(k|s) minus the
+    mean of P(j|s) over the other classes j.
 
     Example:
         >>> corpus = Corpus.from_texts(["good film", "bad film"], [1, 0], min_count=1)
@@ -139,8 +139,8 @@ def relevant_tokens(
     The function checks Assumption 1: each of the n sequences, of two classes, has
     exactly one distinct token that occurs in one class only, and all its other tokens
     are irrelevant. `irrelevant="alpha"` requires alpha_s = 0, as in the paper.
-    `irrelevant="beta"` requires beta_s = 0, on which a gradient step and all results on
-    selection depend. If all lengths are equal, the two conditions are equivalent. Here
+    `irrelevant="beta"` requires beta_s = 0, because a gradient step and all results on
+    selection depend on beta_s. For equal lengths, the conditions are equivalent. Here
 
     .. math::
 
@@ -180,8 +180,8 @@ def relevant_tokens(
 def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
     """Return the token with the largest vote in each sequence, int64 (n,).
 
-    The vote of token s is y b_s, with the values b = E v (V,). If two tokens have equal
-    votes, the one with the smaller id is returned.
+    The vote of token s is y b_s, where y is the label, -1 or +1, and b_s is an entry of
+    `values` (V,). If several tokens have the largest vote, the smallest id is returned.
     """
     check_shape("values", values, (len(corpus.vocab),))
     b = values.detach().double().cpu().numpy()
@@ -271,9 +271,9 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
 
 def row_space(rows: Tensor) -> tuple[Tensor, np.ndarray]:
-    """Return an orthonormal basis (d, r) of the span of rows, and their coordinates.
+    """Return an orthonormal basis (d, r) for `rows` (k, d), and the rows' coordinates.
 
-    The rows (k, d), the basis and the coordinates (k, r) are float64; r = min(d, k).
+    The rows, the basis and the coordinates (k, r) are float64. Here r = min(d, k).
     """
     basis, coordinates = torch.linalg.qr(rows.T)
     return basis, coordinates.T.numpy()

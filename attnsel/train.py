@@ -1,8 +1,8 @@
-"""Training: one full-batch gradient step on the embeddings, and `fit`.
+"""Training of models by one gradient step on the embeddings or by the loop of `fit`.
 
-In score space, a pass over the whole corpus costs less than reading the embeddings
-once. Therefore one-layer models are trained with full batches. The same loop trains
-deeper models, which may use mini-batches.
+In a one-layer model, logits depend on the scores E p and E v alone. A pass over the
+whole corpus then costs less than reading the embeddings once, so full batches are the
+default. The same loop trains deeper models, and `batch_size` makes it use mini-batches.
 """
 
 import copy
@@ -58,7 +58,7 @@ def _train(training: "_Training", steps: Iterable[int]) -> None:
 
 @dataclass
 class History:
-    """The record of a training run, with one entry before each step and one at the end.
+    """The record of a run, with one entry before each step or pass and one at the end.
 
     Attributes:
         step: number of steps or passes before each entry, int64 (records,).
@@ -107,8 +107,8 @@ def one_step(
 
     Raises:
         TypeError: if the model is not an `AttentionClassifier`.
-        ValueError: if `lr` is not positive, or if corpus and model have different
-            tokens or classes.
+        ValueError: if `lr` is not positive, or if corpus and model differ in tokens or
+            in the number of classes.
 
     Example:
         >>> texts = ["good film", "bad film"]
@@ -151,7 +151,7 @@ def fit(
     Args:
         model: the model to train, with its parameters on the CPU or on CUDA. A trained
             model raises an error for a corpus with another vocabulary.
-        corpus: training sequences, with the classes of the model.
+        corpus: training sequences, with as many classes as the model.
         steps: maximum number of steps or, with `batch_size`, of passes over the corpus.
             Training ends earlier if it reaches `until_accuracy` or `until_loss`.
         lr: learning rate, positive. For a (d, d) matrix W, Adam uses lr / sqrt(d),
@@ -168,7 +168,7 @@ def fit(
         batch_size: number of sequences in a mini-batch; None uses full batches.
             Sequences are drawn without replacement, and each run has the same batches.
             Each batch is evaluated before its step. Thus the training loss and accuracy
-            are averages over the batches of a pass, except for the last ones.
+            are averages over the batches of a pass, except after all `steps` passes.
         until_accuracy: training accuracy, in [0, 1], at which training stops.
         until_loss: positive training loss below which training stops.
         checkpoint: file for the state of training, written once a minute and after
@@ -186,7 +186,7 @@ def fit(
 
     Raises:
         ValueError: if an argument is out of its range, if the vocabularies or classes
-            of `model`, `corpus` and `test` differ, if the settings differ between
+            of `model`, `corpus` and `test` do not match, if the settings differ between
             processes, or if the checkpoint is damaged or has other settings.
         RuntimeError: if another process has ended or does not respond in time.
         OSError: if the checkpoint cannot be written. If possible, the error is raised

@@ -72,7 +72,7 @@ def check_choice(name: str, value: Any, known: Collection[Any]) -> None:
 
 
 def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None:
-    """Raise a ValueError unless a tensor has a given shape; letters match any size."""
+    """Raise a ValueError unless `tensor` has `shape`, whose letters match any size."""
     got = tuple(tensor.shape)
     is_right = len(got) == len(shape)
     for size, n in zip(shape, got, strict=False):

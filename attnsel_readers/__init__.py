@@ -1,1 +1,1 @@
-"""Read files and folders of labelled texts into data frames."""
+"""Functions that read labelled texts from files, folders, the web or memory."""

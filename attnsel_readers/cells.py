@@ -1,4 +1,4 @@
-"""The cells of a table: texts, lists of tokens, bytes, labels."""
+"""Functions that convert the cells of a table to texts and labels."""
 
 import ast
 import warnings
@@ -28,7 +28,7 @@ def as_list(names: Any) -> list[Hashable]:
 def texts_of(table: pd.DataFrame, names: Any) -> pd.Series:
     """Return the texts of one column, or the joined texts of several columns.
 
-    When columns are joined, a blank cell counts as an empty text. Lists of tokens are
+    When columns are joined, a missing text counts as an empty one. Lists of tokens are
     joined by spaces, with a warning, and bytes are decoded as UTF-8.
     """
     columns = [_as_texts(table[name]) for name in as_list(names)]
@@ -165,8 +165,9 @@ def _warn_of_sets(labels: pd.Series) -> None:
 def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
     """Mark the rows that are not examples, bool (n,), and warn about them.
 
-    Such a row repeats the names of the columns, because tables were joined together
-    with headers, or has "reject" or "ignore" in an annotation tool's column "answer".
+    Such a row repeats the names of the columns, because tables were concatenated with
+    their headers. Or it has "reject" or "ignore" in the column "answer", which
+    annotation tools write.
     """
     is_left = np.zeros(len(table), bool)
     if not isinstance(text, list):

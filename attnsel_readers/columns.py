@@ -1,4 +1,4 @@
-"""The names of the columns of a table."""
+"""The class `Columns`, and functions that find the wanted columns of a table."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple

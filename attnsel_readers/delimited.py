@@ -1,4 +1,4 @@
-"""Tables whose fields are separated by a comma, semicolon, tab or bar."""
+"""A reader of tables whose fields are separated by a comma, semicolon, tab or bar."""
 
 import csv
 import io
@@ -46,14 +46,14 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a table with the names of its columns in the first line, or without names.
 
-    If the rows do not fit the columns, the function also tries spaces before quotes,
-    row numbers, and a separator at the end of each row.
+    If the rows do not fit the columns, the function allows for spaces before quotes,
+    for row numbers, or for a separator at the end of each row.
 
     Raises:
         Refused: if the rows do not fit, if a quote that is not closed joins rows, or if
             the file has the format of fastText.
-        ValueError: if the file is empty or a table in Markdown, or if its separator or
-            the line of the names is unclear.
+        ValueError: if the file is empty or a table in Markdown, if its separator is
+            unclear, or if the names are below the first line.
         KeyError: if a column is missing.
     """
     with _text(opened, letters) as file:

@@ -1,4 +1,4 @@
-"""The encoding of a file."""
+"""Functions that find the encoding of a file."""
 
 import codecs
 import re
@@ -22,9 +22,9 @@ BLOCK = 1 << 22  # bytes that are read together
 
 
 class Letters(NamedTuple):
-    """The encoding of a file, the treatment of errors, and the ends of its lines.
+    """The encoding of a file, the treatment of invalid bytes, and the line endings.
 
-    `has_returns` is true if lines that end in a line feed contain carriage returns.
+    `has_returns` is true if a file has line feeds, but not after each carriage return.
     """
 
     encoding: str
@@ -33,7 +33,7 @@ class Letters(NamedTuple):
 
 
 def letters_of(opened: Callable[[], Any]) -> Letters:
-    """Find the encoding of a file: UTF-8, UTF-16 with a mark, or Windows-1252.
+    """Find a file's encoding: UTF-8, UTF-16 with a byte-order mark, or Windows-1252.
 
     If only a few bytes are not valid UTF-8, they are replaced. Otherwise a file that is
     not UTF-8 is read as Windows-1252, which is a guess. In both cases, the function

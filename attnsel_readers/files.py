@@ -1,4 +1,4 @@
-"""Read files into data frames with `pandas`, depending on their names."""
+"""Functions that read a file, compressed or not, as a table or as JSON."""
 
 import bz2
 import gzip
@@ -47,9 +47,9 @@ class Content(NamedTuple):
     """The uncompressed content of a file.
 
     Attributes:
-        opened: function that opens the content again.
+        opened: function that returns a new stream of the content on each call.
         name: name of the uncompressed file.
-        is_packed: whether the file is compressed.
+        is_packed: whether the original file is compressed.
     """
 
     opened: Callable[[], BinaryIO]

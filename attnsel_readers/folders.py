@@ -1,4 +1,4 @@
-"""Folders with one file per split, several parts per split, or one file per text."""
+"""Functions that find the files of a split in a folder, and read one text per file."""
 
 import re
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ def stem(path: Path) -> str:
 def files_of_split(folder: Path, split: str) -> list[Path]:
     """Return the files of a split: tables, or texts in one folder per class.
 
-    A split is a file or folder with the name of the split, or several numbered files. A
-    folder in which nothing has the name of a split is one table, the split "train".
+    A split consists of a file or folder with its name, or of several numbered files. A
+    folder in which nothing has the name of a split has only the split "train".
 
     Raises:
         ValueError: if the folder has no such split or no file that can be read, or if
@@ -118,7 +118,10 @@ def is_one_text(path: Path) -> bool:
 
 
 def read_texts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
-    """Read one text per file, with the folder name as class (None for UNLABELLED)."""
+    """Read one text per file, and return the texts with their classes.
+
+    The class is the name of the folder, or None for the names in `UNLABELLED`.
+    """
     texts = []
     for path in paths:
         letters = letters_of(partial(path.open, "rb"))

@@ -1,4 +1,4 @@
-"""Conversion of tables of texts in memory to data frames."""
+"""Functions that convert tables in memory to data frames."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -98,7 +98,7 @@ def is_dataset(source: Any) -> bool:
 
 
 def one_table(what: str, split: str) -> NoSuchSplit:
-    """Return the error for a split other than "train" of a source without splits."""
+    """Return the error for a source that is a single table and has no split `split`."""
     return NoSuchSplit(
         f"split: {what} is one table without a split {split!r}, and training rows are "
         "no test. Hold rows out; for example, with a pandas data frame called table: "

@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face Hub, and data sets that `datasets` saved to disk."""
+"""Functions that load data sets from the Hugging Face Hub or from the disk."""
 
 import threading
 from pathlib import Path
@@ -10,7 +10,7 @@ HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
 
 
 def unreachable(repository: str) -> str | None:
-    """Query the Hub for a data set; return an error message, or None if it has one."""
+    """Query the Hub for a data set; return None if it exists, else an error message."""
     from huggingface_hub import HfApi
 
     wrong: list[str | None] = [f"no answer in {HUB_PATIENCE:.0f} seconds"]

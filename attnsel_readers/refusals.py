@@ -1,4 +1,4 @@
-"""Errors for files that cannot be read, with a line of code as a remedy.
+"""Errors for files that cannot be read, usually with a line of code as a remedy.
 
 The line unpacks or converts the file, in Python or in a shell after `python -c`.
 """
@@ -44,7 +44,7 @@ def refuse_unreadable(path: PurePath | str) -> None:
 
 
 def unpack(name: str) -> str:
-    """Return the code that unpacks an archive, followed by the folder to read."""
+    """Return the code that unpacks an archive, and then the name of the new folder."""
     folder = ARCHIVE.sub("", re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
     # shutil knows endings in small letters only
     kind = ", 'zip'" if name.lower().endswith(".zip") else ""

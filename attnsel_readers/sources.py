@@ -1,4 +1,4 @@
-"""Read files, folders, web addresses and data sets of the Hub by name."""
+"""Functions that read a table from a file, a folder, a web address or the Hub."""
 
 import glob
 import io
@@ -28,7 +28,7 @@ URL_PATIENCE = 60.0  # seconds
 
 
 def read_path(source: str, split: str, wanted: Columns) -> tuple[str, Any]:
-    """Read one split from a path, a web address or a data set of the Hub.
+    """Read one split from a path, a pattern, a web address or a data set of the Hub.
 
     Returns:
         The name of the corpus, and a data frame or a data set of `datasets`.

@@ -1,4 +1,4 @@
-"""Threads that share the work of one training step or of several training runs.
+"""Threads that share the work of one training step or of several independent tasks.
 
 torch divides each operation evenly among its threads and waits for the slowest of them.
 If another program keeps one core busy, every operation therefore waits for a thread
@@ -86,7 +86,7 @@ class ThreadPool:
     def multiply(self, C: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Return the product C x of a sparse matrix C and a dense matrix x.
 
-        On the CPU, a large C is divided into blocks of rows with about `PIECE` entries.
+        On the CPU, a large C is divided into row blocks of about `PIECE` entries each.
         """
         values = C.values()
         columns = C.col_indices()
@@ -122,7 +122,7 @@ def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 
     As many items are processed at a time as torch has threads. Each item is processed
     with a single torch thread, so its result does not depend on the other items. If the
-    call for an item fails, this error ends the iteration and cancels calls not begun.
+    call for an item fails, its error ends the iteration, and no further call begins.
     """
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)

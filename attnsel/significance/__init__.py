@@ -1,1 +1,1 @@
-"""Exact tests for informative tokens, shrunken leans, and groups of texts."""
+"""Functions that group texts, test tokens for significance, and estimate leans."""

@@ -1,10 +1,10 @@
-"""Exact tests of whether tokens depend on the label, with a false-discovery rate.
+"""Exact tests for tokens that depend on the label, corrected for multiple testing.
 
-These tests are our own and work for any labelled texts. Each distinct text is one
-observation, so a token counts once per text even if the text repeats it, and exact
-copies of a text count once. Near copies count separately here, but the report leaves
-them out before it tests. If labels were not assigned independently, for example because
-texts share an author, each group of such texts can count as one observation.
+The tests are not from the paper and work for any labelled texts. Each distinct text is
+one observation, so a token counts once per text even if the text repeats it, and exact
+copies of a text count once. Near copies count separately here, but `attnsel.report`
+leaves them out before it tests. If labels were not assigned independently, for example
+because texts share an author, each group of such texts can count as one observation.
 """
 
 from typing import Any
@@ -184,8 +184,8 @@ def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
 def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
     """Return the smallest p-value that each token could reach with any labels.
 
-    The number of texts that contain the token is fixed. The arguments and the shape of
-    the result are as in `luck_p`.
+    The sizes of the classes and the number of texts that contain the token are fixed.
+    The arguments and the shape of the result are as in `luck_p`.
     """
     held = found.sum(axis=-1, keepdims=True)
     total = of_class.sum(axis=-1, keepdims=True)
@@ -198,7 +198,7 @@ def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
 
 
 def tested(table: np.ndarray) -> np.ndarray:
-    """Return the columns of the classes to test.
+    """Return the columns of `table` that belong to the classes to test.
 
     These are all columns, or only the second one if there are two classes.
     """

@@ -14,7 +14,7 @@ from attnsel.corpus import Corpus
 
 
 def plain(text: str) -> str:
-    """Return a case-folded text with single spaces between words."""
+    """Return a text, case-folded and with single spaces between its words."""
     words = text.casefold().split()
     return " ".join(words)
 
@@ -99,7 +99,7 @@ def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
 def sides(
     table: csr_array, labels: np.ndarray, n_classes: int, groups: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of groups of each class with and without each column.
+    """Count the groups with and without each column, separately for each class.
 
     A group can count on both sides. It counts once as having the column if at least one
     of its rows has an entry there, with the class of the first such row. It counts once

@@ -33,9 +33,9 @@ def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
     Each token is treated separately. Therefore a few sequences that contain most of the
     tokens give all these tokens a common lean. For example, with two balanced classes,
-    if h of the m sequences with a token are such sequences of one class, they add h /
-    (m + c) to its lean. From these few sequences alone, one cannot decide whether their
-    labels depend on the tokens or are due to chance.
+    if h of the m sequences with a token are such sequences of one class, they move its
+    lean by h / (m + c) towards this class. From these few sequences alone, one cannot
+    decide whether their labels depend on the tokens or are due to chance.
 
     Returns:
         The lean of the posterior mean, float64: (V,) in (-1, 1) for two classes; (V, K)

@@ -1,1 +1,1 @@
-"""Loading of texts: `load_corpus`, the shipped corpora and generated reviews."""
+"""Functions that load or generate texts, and the corpora that come with the package."""

@@ -1,17 +1,17 @@
-"""`load_corpus`: labelled texts from a named corpus, a table in memory or a file.
+"""The function `load_corpus`, which loads labelled texts from sources of many kinds.
 
 ::
 
-    source                     a data frame, records, a path, a name of the Hub ...
+    source                     a data frame, records, a path, a data set of the Hub ...
       | read_split             files, folders, the Hub (`attnsel_readers`)
       v
     table                      a data frame, or a data set of `datasets`
-      | texts_and_labels       the two columns; `balanced_sample` with limit=
+      | texts_and_labels       two columns; `balanced_sample` if there is a `limit`
       v
     Corpus.from_texts          tokens, vocabulary, counts (`attnsel.encoding`)
 
 The named corpora, such as "imdb", are stored as counts (`attnsel.texts.shipped`).
-Only `attnsel_readers` knows formats of files.
+Only `attnsel_readers` depends on the formats of files.
 """
 
 import os
@@ -39,7 +39,7 @@ GENERATED_REVIEWS = 4000
 
 
 class TooFewRows(ValueError):
-    """An error for a sample that is larger than the number of usable rows."""
+    """An error for a sample size below 1 or above the number of usable rows."""
 
 
 def load_corpus(
@@ -66,8 +66,8 @@ def load_corpus(
             and 6), "yelp-full" (1 to 5 stars), "generated" or "generated-full" (reviews
             generated from a grammar, with 2 and 5 classes); a file that pandas can
             read, such as CSV, JSON, Parquet or Excel, possibly compressed; a folder
-            that contains files such as train.csv and test.csv, a folder of text files
-            for each class, or the output of `save_to_disk`; a pattern such as
+            that contains files such as train.csv and test.csv, one folder of text files
+            per class, or the output of `save_to_disk`; a pattern such as
             `"parts/*.csv"`; a table of pandas, polars, Arrow or `datasets`; a list of
             records or pairs; a tuple (texts, labels); a dictionary of columns; an open
             file; a URL; or the name "owner/name" of a data set on the Hub.
@@ -234,8 +234,8 @@ def balanced_sample(
 ) -> np.ndarray:
     """Return the positions of a balanced sample of rows, and of all incomplete rows.
 
-    The sample has `limit` rows, as balanced across the classes as possible. A complete
-    row has a text and, unless `labels` is None, a label.
+    The sample has `limit` complete rows and is as balanced across the classes as
+    possible. A complete row has a text and, unless `labels` is None, a label.
 
     Raises:
         TooFewRows: if `limit` is below 1 or exceeds the number of complete rows.

@@ -1,15 +1,15 @@
 """Film reviews that are generated from a grammar, with statistics known in advance.
 
 A review consists of an opening, of sentences of opinion mixed with neutral sentences,
-and of a closing. Only the opinion word of a sentence depends on the label. Class k of K
-has the position t_k; the positions are evenly spaced from -1 to 1. Half of the
-occurrences of a word of strength s are divided between the two classes whose positions
-are next to s, and the nearer class receives more of them. The other half is divided
-between all classes in proportion to 1 + s t_k. For K = 2 both rules agree, and the lean
-P(1|s) - P(0|s) of a word that is never negated is exactly its strength. A small share
-of the opinions is "not" followed by a word of the opposite class. As in real reviews, a
-model that ignores word order misunderstands such an opinion. The words and sentences
-are in `reviews.json`.
+and of a closing. Only the opinion word of a sentence depends on the label. It is drawn
+with weights that depend on the class. Class k of K has the position t_k; the positions
+are evenly spaced from -1 to 1. Half of the weight of a word of strength s is divided
+between the two classes whose positions are next to s, and the nearer class receives
+more of it. The other half is divided between all classes in proportion to 1 + s t_k.
+For K = 2 both rules agree, and the lean of a word that is never negated equals its
+strength, apart from chance. A small share of the opinions is "not" followed by a word
+of the opposite class. As in real reviews, a model that ignores word order
+misunderstands such an opinion. The words and sentences are in `reviews.json`.
 """
 
 import json
@@ -98,13 +98,13 @@ def generate_reviews(
 ) -> tuple[list[str], list[int]]:
     """Generate n film reviews of 25 to 170 tokens with balanced classes.
 
-    Returns:
-        The n reviews and their n labels. The label of review i is i mod K, from 0 for
-        the worst class to K-1 for the best class, with K = `classes`, at least 2.
-
     For a given `seed`, at least 0, the reviews are the same on every machine. Another
     `stream` gives independent reviews for the same seed. A share `negation` of the
     opinions is written as "not" followed by a word of the opposite class.
+
+    Returns:
+        The n reviews and their n labels. The label of review i is i mod K, from 0 for
+        the worst class to K-1 for the best class, with K = `classes`, at least 2.
     """
     # No other function of numpy is used, so a seed gives the same under any version.
     uniform = np.random.Generator(np.random.PCG64([seed, stream, classes])).random

@@ -1,11 +1,11 @@
 """The corpora that come with the package: IMDB and Yelp, as counts of words.
 
-A file in `counts/` contains all reviews of a data set, training and test split. It is a
-NumPy archive of streams, each compressed by LZMA. The matrix of counts is stored by
-columns, one per token: the number of reviews that contain the token, the rows of these
-reviews as differences, and the token's count in each. The order of the words is not
-stored, so no review can be reconstructed. The file also contains the stars of each
-review and eight bytes of the SHA-256 hash of its published text.
+A file in `counts/` contains the training and test reviews of a data set. It is a NumPy
+archive of streams, each compressed by LZMA. The matrix of counts is stored by columns.
+The column of a token consists of the number of reviews that contain the token, the rows
+of these reviews as differences, and the token's count in each review. The order of the
+words is not stored, so no review can be reconstructed. The file also contains the stars
+of each review and eight bytes of the SHA-256 hash of its published text.
 
 `sources.json` describes the files; `tools/count_reviews.py` writes and checks them.
 """
@@ -50,10 +50,10 @@ def plain_text(file: str, text: str) -> str:
 
 
 class Reviews(NamedTuple):
-    """The reviews of one split.
+    """The reviews of one split of a data set.
 
     Attributes:
-        tokens: the V tokens of all reviews of the file.
+        tokens: the V tokens of all splits of the data set.
         counts: csr_array (n, V) of int32; entry (i, s) is the number of occurrences of
             token s in review i.
         stars: number of stars of each review, uint8 (n,).
@@ -67,7 +67,7 @@ class Reviews(NamedTuple):
 
 
 def pack(splits: dict[str, Reviews]) -> bytes:
-    """Return the bytes of a file with the given splits, which have the same tokens."""
+    """Return the bytes of a file with `splits`, which must have the same tokens."""
     streams = {"tokens": "\n".join(next(iter(splits.values())).tokens).encode()}
     for split, reviews in splits.items():
         columns = csc_array(reviews.counts)
@@ -122,8 +122,8 @@ def read_reviews(file: str, split: str) -> Reviews:
     """Return the reviews of "imdb" or "yelp" in the split "train" or "test".
 
     Raises:
-        ValueError: if the split does not exist, or if the file is damaged; in this
-            case, the message contains the path of the file.
+        ValueError: if the split does not exist, or if the file is damaged; in the
+            latter case, the message contains the path of the file.
     """
     check_choice("split", split, ("train", "test"))
     path = _HERE / "counts" / f"{file}.npz"
@@ -152,7 +152,7 @@ def counted_reviews(name: str, split: str) -> tuple[csr_array, pd.Series, list[s
 
 
 def as_block(counts: csr_array, tokens: list[str]) -> CountedTexts:
-    """Return counts in the form that `attnsel.encoding` makes from texts."""
+    """Return counts as the `CountedTexts` that `attnsel.encoding` makes from texts."""
     is_there = np.bincount(counts.indices, minlength=len(tokens)) > 0
     place = np.cumsum(is_there) - 1
     return {

@@ -1,4 +1,4 @@
-"""Tools of the chapters: claims, numbers for the text, plots and live figures."""
+"""Tools for chapters: claims, numbers in the text, plots and interactive figures."""
 
 from attnsel.validation import require
 

@@ -1,4 +1,4 @@
-"""The settings of the chapter that is running, and their ranges."""
+"""Functions that check the settings of a chapter and display notes about them."""
 
 import html
 import importlib
@@ -49,7 +49,7 @@ _run = _Run()
 
 
 def settings(chapter: str, names: Mapping[str, Any]) -> None:
-    """Check the settings of a chapter, and display those that differ from the book.
+    """Check the settings of a chapter, and display those that differ from the book's.
 
     In `attnsel_book.chapters.NAME`, `BOOK` contains the book's values, and `RANGES` the
     conditions that the chapter needs, as Python expressions, each with its reason. With
@@ -70,7 +70,7 @@ def settings(chapter: str, names: Mapping[str, Any]) -> None:
 def start(
     names: Mapping[str, Any], book: Mapping[str, Any], ranges: Mapping[str, str]
 ) -> None:
-    """Begin the run of a chapter; see `settings`.
+    """Begin the run of a chapter as `settings` does, with given `book` and `ranges`.
 
     Raises:
         Stop: if the chapter cannot use a setting, or a condition does not hold.
@@ -93,7 +93,7 @@ def start(
 
 
 def stop_unless(holds: bool, why: str) -> None:
-    """Stop the chapter with a sentence unless a condition holds.
+    """Stop the chapter with the message `why` unless a condition holds.
 
     Args:
         holds: whether the chapter can continue.
@@ -136,14 +136,17 @@ def is_the_books_run() -> bool:
 
 
 def say_what_is_read(name: str) -> None:
-    """In a run with other settings, display once that the results `name` are stored."""
+    """Display once that the stored results `name` are read and not computed here.
+
+    Nothing is displayed if all settings have the values of the book.
+    """
     if not is_the_books_run() and name not in _run.read:
         _run.read.add(name)
         note([f"Read, not run here: the stored results {name} of the book."])
 
 
 def say_what_is_changed() -> None:
-    """Display the settings that differ from the book, once for each change."""
+    """Display the settings that differ from the book's, once for each change."""
     changed = ", ".join(_changed())
     if changed != _run.shown:
         _run.shown = changed
@@ -219,7 +222,7 @@ def _possible(sizes: Mapping[str, int], **change: int) -> bool:
 
 
 def note(lines: list[str]) -> None:
-    """Display sentences in a box that readers notice."""
+    """Display sentences in a highlighted box."""
     page = "<br>".join(map(html.escape, lines))
     page = f'<div class="attnsel-settings" role="note" style="{_NOTE}">{page}</div>'
     display({"text/plain": " ".join(lines), "text/html": page}, raw=True)

@@ -1,1 +1,1 @@
-"""One folder per chapter: its settings, exercises, figures and stored results."""
+"""One folder per chapter, with its settings, exercises, figures and stored results."""
