@@ -1,4 +1,4 @@
-"""The notebooks of the book, in the order of its contents."""
+"""The notebooks of the book, in the order of its table of contents."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import yaml
 
 
 def chapters(root: Path) -> list[Path]:
-    """Return the paths of the book's notebooks, in the order of its contents."""
+    """Return the paths of the notebooks, in the order of the book's contents."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     names = [toc["root"]]
     names += [c["file"] for part in toc["parts"] for c in part["chapters"]]

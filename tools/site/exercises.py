@@ -1,4 +1,4 @@
-"""Links from exercises to Colab, and from formulas to the exercises about them."""
+"""Links from exercises to Colab, and from formulas to exercises that refer to them."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ class Exercises(SphinxTransform):
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Add the links of a page that is a notebook."""
+        """Add the links on a page that is made from a notebook."""
         path = Path(self.env.doc2path(self.env.docname))
         if path.suffix != ".ipynb":
             return
@@ -45,7 +45,7 @@ class Exercises(SphinxTransform):
                     exercise += nodes.paragraph("", "", link, classes=["way"])
 
     def mention(self, label: str) -> nodes.paragraph:
-        """Return a line with a link to an exercise, which shows its number."""
+        """Return a line that links to an exercise by the number of the exercise."""
         text = nodes.inline("", label, classes=["xref", "std", "std-ref"])
         where = {"refdomain": "std", "reftype": "ref", "reftarget": label}
         kind = {"refexplicit": False, "refwarn": True, "refdoc": self.env.docname}
@@ -65,6 +65,6 @@ def add_after(node: nodes.Element, line: nodes.Element) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the transform that adds the links."""
+    """Register the transform that adds links to exercises and formulas."""
     app.add_transform(Exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

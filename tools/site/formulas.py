@@ -1,8 +1,9 @@
-"""Formulas as MathML, made when the book is built: our extension of Sphinx.
+"""A Sphinx extension that converts formulas to MathML when the book is built.
 
-Temml converts them in one process of node, which runs for the whole build. A formula
-that Temml cannot convert causes a warning, which ends the build. A character that the
-font of the site lacks also causes such a warning.
+The JavaScript library Temml converts the formulas. Each process of the build uses one
+process of node for all its formulas. A formula that Temml cannot convert causes a
+warning, which makes the build fail. A character that is not in the font for formulas
+also causes such a warning.
 """
 
 import atexit
@@ -32,7 +33,7 @@ CELL = re.compile(r"(<t[hd]\b[^>]*>)(.*?)(?=</t[hd]>)", re.DOTALL)
 
 @functools.cache
 def engine(_process: int) -> subprocess.Popen[str]:
-    """Return the process that converts formulas until this process ends."""
+    """Return the node process that converts all formulas of the calling process."""
     process = subprocess.Popen(
         [node_program(), str(FOLDER / "formulas.js")],
         stdin=subprocess.PIPE,
@@ -48,7 +49,7 @@ def formula(tex: str, *, display: bool = False) -> str:
     """Convert a LaTeX formula to MathML.
 
     Raises:
-        ValueError: if the formula cannot be converted, or the font lacks a character.
+        ValueError: if Temml cannot convert the formula, or the font lacks a character.
     """
     process = engine(os.getpid())
     assert process.stdin and process.stdout
@@ -65,13 +66,13 @@ def formula(tex: str, *, display: bool = False) -> str:
 
 
 def lines(tex: str) -> str:
-    """Return the LaTeX of a displayed formula, with more space between its lines."""
+    """Return a displayed formula, with `split` around lines without an environment."""
     broken = r"\\" in tex and r"\begin" not in tex
     return rf"\begin{{split}}{tex}\end{{split}}" if broken else tex
 
 
 def set_or_warn(tex: str, where: Any, *, display: bool = False) -> str:
-    """Return a formula as MathML, or warn and return its LaTeX."""
+    """Return a formula as MathML; if this fails, warn and return its LaTeX."""
     try:
         return formula(tex, display=display)
     except ValueError as error:
@@ -99,7 +100,7 @@ def block(writer: Any, node: nodes.math_block) -> None:
 
 
 def in_tables(page: str, where: Any) -> str:
-    """Return HTML in which the formulas of table cells are MathML."""
+    """Return the HTML `page` with MathML for the formulas in the cells of tables."""
 
     def cell(m: re.Match[str]) -> str:
         return m[1] + MARKED.sub(lambda f: set_or_warn(f[1] or f[2], where), m[2])
@@ -113,7 +114,7 @@ class TablesOfCells(SphinxTransform):
     default_priority = 500
 
     def apply(self, **_: Any) -> None:
-        """Convert the formulas in the tables of a page."""
+        """Convert the formulas in the tables that the code cells of a page show."""
         for node in self.document.findall(nodes.raw):
             if "<table" in node.astext():
                 node.children = [nodes.Text(in_tables(node.astext(), node))]

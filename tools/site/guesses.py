@@ -1,4 +1,4 @@
-"""Guesses in the copies for Colab: cells that a reader can click without a kernel."""
+"""The book's guesses as code cells for Colab, where they work without a kernel."""
 
 import html
 import json
@@ -17,11 +17,11 @@ OPTION = re.compile(r"^\d+\. (.+(?:\n(?!\d+\. ).+)*)", re.MULTILINE)
 
 
 def guess_cells(source: str, chapter: str) -> list[nbformat.NotebookNode]:
-    """Return cells that ask for a guess, one per question in a cell of text.
+    """Return one code cell for each guess in a text cell.
 
     Args:
-        source: MyST, with admonitions of a class such as "guess answer-2", each with a
-            numbered list of options.
+        source: MyST of the text cell; each guess is an admonition with a class such as
+            "guess answer-2" and contains a numbered list of options.
         chapter: name under which the browser stores the guesses, such as "model".
     """
     return [

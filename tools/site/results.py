@@ -1,6 +1,6 @@
-"""Results that are named by their titles, for example "Lemma 4.1", and not numbered.
+"""Results named by their titles, such as "Lemma 4.1", and not numbered by Sphinx.
 
-Links to a result and the search use the same name.
+The search and the links to a result use the name of the result.
 """
 
 import re
@@ -18,12 +18,12 @@ BOXES = (*NODE_TYPES.values(), unenumerable_node)
 
 
 class Results(SphinxTransform):
-    """Boxes of results under their own names, without numbers."""
+    """The conversion of results to boxes that have names and no numbers."""
 
     default_priority = 600  # labels are collected at 850
 
     def apply(self, **_: Any) -> None:
-        """Replace the numbered boxes of a page by named ones."""
+        """Convert the results of a page, and add their names to the index."""
         for node in list(self.document.findall(lambda n: isinstance(n, BOXES))):
             title, label, kind = node[0], node["label"], node["realtype"].title()
             # Without the citation, "The classifier of [5], in our words" ends early.
@@ -45,10 +45,10 @@ class Results(SphinxTransform):
 
 
 class Domain(ProofDomain):
-    """Links to results by their names."""
+    """The Sphinx domain for links that show the names of results."""
 
     def resolve_xref(self, *args: Any) -> Any:
-        """Replace a bare label by the name of the result."""
+        """Return a link to a result; the name of the result replaces a bare label."""
         *others, target, node, content = args
         if target in content.astext() and target in self.env.proof_list:
             content = nodes.inline("", self.env.proof_list[target]["name"])
@@ -56,7 +56,7 @@ class Domain(ProofDomain):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the transform of boxes, and the domain that links to them."""
+    """Register the transform of results, and the domain for links to results."""
     app.add_domain(Domain, override=True)
     app.add_transform(Results)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

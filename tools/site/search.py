@@ -1,10 +1,11 @@
-"""The search of the site, our replacement for the search of Sphinx.
+"""The search of the site, which replaces the search of Sphinx.
 
-Each build reads the entries from all finished pages, because a build that updates one
-page would otherwise know only the names on that page. `book/aliases.yml` adds words
-under which readers look for pages. MiniSearch (`book/_static/vendor`) searches the
-entries, and `book/_static/search` shows the results. Both are loaded, together with the
-entries, when a reader opens the search.
+Each build collects the entries of the search from all finished pages, because a build
+that updates one page would otherwise know only the entries of that page. The file
+`book/aliases.yml` adds words by which readers can find a page. The entries are searched
+by MiniSearch (`book/_static/vendor`), and the results are shown by
+`book/_static/search`. A page loads these scripts and the entries when a reader selects
+the search field.
 """
 
 import html
@@ -40,7 +41,7 @@ SILENT_CLASSES = {"headerlink", "output", "claims", "sig"}
 
 
 def line(element: ElementTree.Element) -> str:
-    """Return MathML as a line of text, for example `η_0` or `E^⊤`."""
+    """Return a MathML element as a line of text, for example `η_0` or `E^⊤`."""
     parts = [line(child) for child in element]
     kind = element.tag
     if kind in ("msub", "munder") and len(parts) == 2:
@@ -60,13 +61,13 @@ def line(element: ElementTree.Element) -> str:
 
 
 def formula_line(m: re.Match[str]) -> str:
-    """Return the line of text that replaces a formula in HTML."""
+    """Return a formula in HTML as a line of text between two marks."""
     text = re.sub(r"\s+", " ", line(ElementTree.fromstring(m[0]))).strip()
     return f"\x02{html.escape(text)}\x03"
 
 
 class Entry(dict[str, Any]):
-    """Something that can be found: a page, section, result, function or symbol."""
+    """Something that can be found, such as a page, a result, a function or a symbol."""
 
     def __init__(self, kind: str, anchor: str) -> None:
         super().__init__(kind=kind, anchor=anchor, title="", text="")
@@ -88,7 +89,7 @@ class Reader(HTMLParser):
         return self.entries[-1]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Enter an element."""
+        """Enter an element, and begin an entry if the element contains one."""
         if tag in TAGS:
             return
         values = {name: value or "" for name, value in attrs}
@@ -149,7 +150,7 @@ def tidy(text: str) -> str:
 
 
 def aliases(path: Path) -> dict[str, list[str]]:
-    """Return the words under which readers look for each page; none without a file."""
+    """Return the aliases of each page, or an empty dictionary without a file."""
     if not path.is_file():
         return {}
     stored = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -159,9 +160,9 @@ def aliases(path: Path) -> dict[str, list[str]]:
 def entries(
     page: str, text: str, page_aliases: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return the entries of a page, from its HTML.
+    """Return the entries of a page from its HTML, `text`.
 
-    The page itself is also found by its aliases.
+    The entry of the page itself also contains `page_aliases`.
     """
     article = ARTICLE.search(text)
     found = Reader(article[0]).entries if article else []
@@ -176,12 +177,12 @@ def entries(
 
 
 class Symbols(SphinxTransform):
-    """Addresses for the rows of the tables of symbols."""
+    """Addresses of the rows in the tables of symbols."""
 
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Give each row an id that is made from its first formula."""
+        """Derive each row's id from the first formula in its first cell, if any."""
         if self.env.docname != NOTATION:
             return
         for body in self.document.findall(nodes.tbody):
@@ -203,12 +204,12 @@ def without_sphinx(app: Any) -> None:
 
 
 def search_page(app: Any) -> Any:
-    """Return the page of the search, which Sphinx writes only with its own search."""
+    """Return the search page, which Sphinx writes only with its own search."""
     return [("search", {"title": "Search"}, "search.html")]
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write all entries as a script, which even a page on the disk can load."""
+    """Write all entries as a script, which even a page opened from disk can load."""
     if error or app.builder.format != "html":
         return
     found, english = [], SearchEnglish({})
@@ -226,7 +227,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the addresses of symbols, and replace the search of Sphinx by ours."""
+    """Register the transform `Symbols`, and replace Sphinx's search with ours."""
     app.add_transform(Symbols)
     app.connect("builder-inited", without_sphinx)
     app.connect("html-collect-pages", search_page)

@@ -1,10 +1,10 @@
-"""Changes to the figures of chapters: size, panels on a phone, and letters.
+"""Changes to the SVG figures of pages: explicit sizes, stacked panels, joined letters.
 
 On a phone, the panels of a figure are below each other.
 
 Matplotlib draws each letter once and refers to it wherever it occurs. A browser copies
-the drawing at each reference, so a figure with much text holds up a phone for a quarter
-of a second. With one path for all letters of a text, the picture is the same and has
+the drawing at each reference, so a figure with much text delays a phone by a quarter of
+a second. With one path for all letters of a text, the picture looks the same and has
 about half as many elements.
 """
 
@@ -48,11 +48,11 @@ def axes_boxes(svg: str) -> tuple[float, list[tuple[float, float, float, float]]
 
 
 def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
-    """Return width, height and columns of a picture by Matplotlib.
+    """Return the width, the height and the columns of a picture by Matplotlib.
 
     Axes above each other are one column, and a colour bar belongs to the axes before
-    it. A picture is one column if a text belongs to all panels, or if the numbers of an
-    axis are in another panel.
+    it. A picture is one column if a text or a legend belongs to all panels, or if
+    panels share the numbers of their vertical axes.
     """
     root = ElementTree.fromstring(svg)
     _, _, width, height = map(float, root.get("viewBox", "0 0 1 1").split())
@@ -88,7 +88,7 @@ def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
 
 
 def starts(group: ElementTree.Element) -> Iterator[float]:
-    """Yield the left end of each text of a group."""
+    """Yield the left end of each text in a group."""
     for element in group.iter(f"{SVG}g"):
         move = re.match(
             r"translate\((-?[\d.]+) [^)]*\)( rotate\(-90\))? scale\(([\d.]+) ",
@@ -99,7 +99,7 @@ def starts(group: ElementTree.Element) -> Iterator[float]:
 
 
 def smallest_text(svg: str) -> float:
-    """Return the smallest font size of a picture on a phone, in CSS pixels."""
+    """Return the smallest font size, in CSS pixels, of a picture shown on a phone."""
     _, _, columns = panels(svg)
     widest = max(right - left for left, right in columns)
     sizes = re.findall(r"translate\([^)]*\)(?: rotate\([^)]*\))? scale\(([\d.]+) ", svg)
@@ -108,7 +108,7 @@ def smallest_text(svg: str) -> float:
 
 
 def stack(image: str, svg: str) -> str:
-    """Return an image with its size and, for narrow pages, its panels in a column."""
+    """Return an `<img>` with its size and, for narrow pages, its panels in a column."""
     width, height, columns = panels(svg)
     # By its size, a page reserves the place of a figure, which is loaded when in view.
     size = f'width="{width * 4 / 3:.0f}" height="{height * 4 / 3:.0f}" loading="lazy"'
@@ -128,7 +128,7 @@ def stack(image: str, svg: str) -> str:
 
 
 def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Prepare the figures of a page for phones."""
+    """Add sizes, and panels for narrow pages, to the SVG figures of a page."""
     sources = {name: path for path, name in app.builder.images.items()}
 
     def replace(m: re.Match[str]) -> str:
@@ -139,15 +139,15 @@ def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
 
 
 def points(numbers: str, at: tuple[float, float], scale: float) -> list[int]:
-    """Return the coordinates of a drawing command at the place of its letter."""
+    """Return the coordinates of a drawing command, moved to the place of its letter."""
     values = (scale * float(x) / LETTER_FINE for x in numbers.split())
     return [round(FINE * (at[k % 2] + x)) for k, x in enumerate(values)]
 
 
 def joined(text: str, letters: dict[str, str]) -> str:
-    """Return the path of a text, each command relative to the end of the one before.
+    """Return one path for a text; each command is relative to the end of the last one.
 
-    A letter then has the same commands everywhere, so the file compresses well.
+    A letter then has almost the same commands everywhere, so the file compresses well.
     """
     path, here, start = [], [0, 0], [0, 0]
     for name, x, y, scale in USE.findall(text):
@@ -168,7 +168,7 @@ def with_whole_texts(svg: str) -> str:
 
 
 def rewrite(app: Any, error: Exception | None) -> None:
-    """Rewrite the figures of the built pages, unless the build has failed."""
+    """Join the letters in the figures of a site that has been built without errors."""
     if not error and app.builder.format == "html":
         for path in Path(app.outdir, "_images").glob("*.svg"):
             svg = path.read_text(encoding="utf-8")
@@ -176,7 +176,7 @@ def rewrite(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect the preparation of figures for phones, and the joining of letters."""
+    """Register the functions that add sizes and panels, and that join letters."""
     app.connect("html-page-context", stack_all)
     app.connect("build-finished", rewrite)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

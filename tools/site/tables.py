@@ -1,9 +1,9 @@
-"""Tables that code cells show, as tables of a page: our extension of Sphinx.
+"""A Sphinx extension that formats the tables that code cells show.
 
-Numbers are aligned at their decimal points, words to the left, and headings like their
-columns. An index that only counts rows is omitted, and so are trailing zeros that all
-numbers of a column have. Numbers such as 1e-07 become powers of ten. A table with a
-caption is a numbered table.
+In a column of plain numbers, the decimal points are aligned, and trailing zeros that
+all numbers have are omitted. Words are aligned to the left, and headings like their
+columns. An index that only counts rows is omitted. Numbers such as 1e-07 become powers
+of ten. A table with a caption is a numbered table.
 """
 
 import re
@@ -21,7 +21,7 @@ POWER = re.compile(r"(-?[\d.]+)e([-+])0*(\d+)")
 
 
 def set_number(cell: Tag) -> None:
-    """Write a number with a minus sign and, if needed, a power of ten."""
+    """In a cell, replace a hyphen by a minus sign and an exponent by a power of ten."""
     text = cell.get_text().strip()
     power = POWER.fullmatch(text)
     if power:
@@ -37,7 +37,7 @@ def set_number(cell: Tag) -> None:
 
 
 def align(cells: list[Tag]) -> None:
-    """Drop the trailing zeros that all numbers have, and align the decimal points."""
+    """Drop trailing zeros that all numbers have, and align the decimal points."""
     texts = [cell.get_text().strip() for cell in cells]
     while all("." in text and text.endswith("0") for text in texts):
         texts = [text[:-1].removesuffix(".") for text in texts]
@@ -51,19 +51,19 @@ def align(cells: list[Tag]) -> None:
 
 
 def set_range(cell: Tag) -> None:
-    """Write a range with a dash, or with minus signs, and keep it on one line."""
+    """Write a range on one line, with a dash or, if it has a minus sign, with *to*."""
     text = cell.get_text().strip()
     cell.string = text.replace("-", "−") if "-" in text else text.replace(" to ", "–")
     mark(cell, "range")
 
 
 def mark(cell: Tag, kind: str) -> None:
-    """Add a class to a cell."""
+    """Add the CSS class `kind` to a cell."""
     cell["class"] = " ".join([*filter(None, cell.get_attribute_list("class")), kind])
 
 
 def tidy(page: str) -> str:
-    """Return HTML whose data frames look like the tables of a page."""
+    """Return HTML in which data frames without merged cells are formatted."""
     soup = BeautifulSoup(page, "html.parser")
     for table in soup.select("table.dataframe, table[id^=T_]"):
         rows = [row.find_all(["th", "td"]) for row in table.find_all("tr")]
@@ -89,21 +89,21 @@ def tidy(page: str) -> str:
 
 
 class CellTable(nodes.figure):
-    """A table that a cell shows, with its caption."""
+    """A table that a code cell shows, with its caption."""
 
 
 def holds_table(page: str) -> bool:
-    """Return whether HTML contains a table; one that a script draws does not count."""
+    """Return whether HTML contains a table outside its scripts."""
     return "<table" in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 
 
 class Tables(SphinxTransform):
-    """The conversion of figures with a table and no picture into tables."""
+    """The conversion of figures that contain a table and no picture into tables."""
 
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Replace figures of a page if they contain a table and no picture."""
+        """Replace each figure with a table and no picture by a `CellTable`."""
         for node in list(self.document.findall(nodes.figure)):
             raw = [n for n in node.findall(nodes.raw) if holds_table(n.astext())]
             picture = next(node.findall(nodes.image), None)
@@ -119,19 +119,19 @@ class Tables(SphinxTransform):
 
 
 class Frames(SphinxTransform):
-    """The formatting of data frames that cells show."""
+    """The formatting of data frames that code cells show."""
 
     default_priority = 490
 
     def apply(self, **_: Any) -> None:
-        """Format the data frames of a page."""
+        """Format the data frames that the code cells of a page show."""
         for node in self.document.findall(nodes.raw):
             if re.search('class="dataframe"|<table id="T_', node.astext()):
                 node.children = [nodes.Text(tidy(node.astext()))]
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register numbered tables, and the transforms of data frames and figures."""
+    """Register numbered tables, and the transforms of data frames and of figures."""
     app.add_enumerable_node(
         CellTable,
         "table",
