@@ -1,8 +1,9 @@
-"""Install a wheel without access to the repository, and run the README's example.
+"""Run the README's example with an installed wheel instead of the working tree.
 
-`python -m tools.try_wheel WHEEL FOLDER` makes an environment in FOLDER that sees the
-packages of this environment, but neither the editable attnsel nor the working tree. A
-path file adds the folder of these packages; path files in that folder are ignored.
+`python -m tools.try_wheel WHEEL FOLDER` replaces FOLDER by an environment. There,
+Python finds the packages of this environment, but neither the editable attnsel nor the
+working tree. A path file adds the folder of these packages. Python ignores the path
+files in that folder, for example the one of the editable attnsel.
 """
 
 import os
@@ -30,13 +31,13 @@ print("attnsel", attnsel.__version__, "in", folder)
 
 
 def example(text: str) -> str:
-    """Return the Python example of the README."""
+    """Return the Python example in the README's `text`."""
     (code,) = EXAMPLE.findall(text)
     return code
 
 
 def environment(folder: Path, wheel: Path) -> Path:
-    """Make an environment with a wheel and our packages, and return its Python."""
+    """Install a wheel in a new environment, and return the path of its Python."""
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"

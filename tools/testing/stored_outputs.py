@@ -1,9 +1,10 @@
-"""A pytest plugin for nbval: the output of a cell must equal its stored output.
+"""A pytest plugin that compares the outputs of cells with their stored outputs.
 
-nbval compares only the lines of claims, without their values. This plugin compares the
-numbers, tables and figures of all cells, words exactly and numbers as far as machines
-agree. For example, a cell that is changed to take the smallest value instead of the
-largest fails until somebody runs its chapter again.
+The plugin nbval runs the cells. By itself it compares only the lines of claims, without
+their values. This plugin compares texts, tables and figures of all cells that are not
+tagged `nbval-ignore-output`: words exactly, and numbers as far as machines agree. For
+example, a cell that is changed to take the smallest value instead of the largest fails
+until somebody runs its chapter again.
 """
 
 import math
@@ -33,7 +34,7 @@ PATH = re.compile(r'(?<= d=")[^"]*')
 
 
 def corners(path: re.Match[str]) -> str:
-    """Return the extent, the start and the end of a path of a figure.
+    """Return the extent, the start and the end of a path in a figure.
 
     The number of points of a line is not compared, because rounding may change it.
     """
@@ -45,7 +46,7 @@ def corners(path: re.Match[str]) -> str:
 
 
 def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
-    """Yield kinds and texts of the outputs, then all text that the cell has printed."""
+    """Yield MIME types and texts of outputs, then all text that a cell has printed."""
     printed = ""
     for output in outputs:
         if output["output_type"] == "stream":
@@ -60,7 +61,7 @@ def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def near(a: str, b: str, kind: str, slack: Slack) -> bool:
-    """Return whether two printed numbers may be one result on different machines."""
+    """Return whether two printed numbers may be the same result on two machines."""
     x, y = (float(n.replace(",", "").replace("−", "-")) for n in (a, b))
     if abs(x) < NOISE and abs(y) < NOISE:
         return max(abs(x), abs(y)) <= 10 * min(abs(x), abs(y)) + 1e-15
@@ -73,7 +74,7 @@ def near(a: str, b: str, kind: str, slack: Slack) -> bool:
 
 
 def difference(stored: list[Any], new: list[Any], slack: Slack = SHOWN) -> str:
-    """Return the first difference between outputs, or an empty string."""
+    """Return the first difference between outputs as text, or an empty string."""
     for old, now in zip_longest(shown(stored), shown(new), fillvalue=("nothing", "")):
         if old[0] != now[0]:
             return f"{now[0]} where {old[0]} is stored"
@@ -96,7 +97,7 @@ def difference(stored: list[Any], new: list[Any], slack: Slack = SHOWN) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: Any) -> Iterator[None]:
-    """Compare the output of a cell, after nbval has run it, with the stored output."""
+    """After nbval has run a cell, compare its output with the stored output."""
     yield
     if not hasattr(item, "cell"):
         return  # a test, and not a cell

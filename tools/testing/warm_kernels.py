@@ -1,8 +1,8 @@
-"""A pytest plugin for nbval runs: kernels that have already imported the libraries.
+"""A pytest plugin that gives nbval kernels with large libraries already imported.
 
-Each chapter has its own kernel, in which importing torch, pandas and matplotlib often
-takes longer than the chapter. Here the kernels are forked from one process that has
-imported these libraries.
+Each chapter has its own kernel. There, importing torch, pandas and matplotlib often
+takes longer than running the cells of the chapter. This plugin forks the kernels from a
+process that has already imported these libraries.
 """
 
 import multiprocessing
@@ -52,7 +52,7 @@ class Kernel:
         return self.process.exitcode
 
     def send_signal(self, signum: int) -> None:
-        """Send a signal to the kernel only."""
+        """Send a signal to the kernel, but not to its child processes."""
         assert self.pid is not None
         os.kill(self.pid, signum)
 
@@ -66,10 +66,11 @@ class Kernel:
 
 
 def launch(cmd: list[str], *, env: dict[str, str], **_: Any) -> Kernel:
-    """Start a kernel, with the arguments of `jupyter_client.launch_kernel`.
+    """Start a kernel; this function replaces `jupyter_client.launch_kernel`.
 
-    The kernel runs in an empty folder, as in `make execute`, and not in the folder of
-    the notebook. Therefore `my_attnsel.py` next to the notebook changes no result.
+    It uses only `env`, and the connection file named in `cmd`. The kernel runs in an
+    empty folder, as in `make execute`, and not in the folder of the notebook. Therefore
+    `my_attnsel.py` next to the notebook changes no result.
     """
     file = cmd[cmd.index("-f") + 1]
     folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -81,7 +82,7 @@ def launch(cmd: list[str], *, env: dict[str, str], **_: Any) -> Kernel:
 
 
 def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
-    """Turn this process into the kernel of a connection file."""
+    """Turn this process into a kernel that uses the connection file `file`."""
     from ipykernel.kernelapp import IPKernelApp
 
     os.setsid()  # signals to the kernel's group do not reach the tests
@@ -94,6 +95,6 @@ def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make jupyter_client fork the kernels that this process starts."""
+    """Make jupyter_client start kernels with `launch`, which forks them."""
     forks.set_forkserver_preload(IMPORTS)
     pytest.MonkeyPatch().setattr(local_provisioner, "launch_kernel", launch)
