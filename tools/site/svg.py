@@ -145,7 +145,7 @@ def points(numbers: str, at: tuple[float, float], scale: float) -> list[int]:
 
 
 def joined(text: str, letters: dict[str, str]) -> str:
-    """Return one path for a text; each command is relative to the end of the last one.
+    """Return one path for a text, with coordinates relative to the previous command.
 
     A letter then has almost the same commands everywhere, so the file compresses well.
     """
