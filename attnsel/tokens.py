@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return a text of the same length, in lower case and with straight apostrophes."""
+    """Return a text of equal length, in lower case and with straight apostrophes."""
     # The dotted capital I is the one letter that would grow when lowercased.
     lower = text.replace("İ", "I").lower()
     return lower.replace("’", "'")

@@ -93,7 +93,7 @@ def _record(cell: Any) -> Any:
 
 
 def is_dataset(source: Any) -> bool:
-    """Return whether a table is a `datasets.Dataset`, which may be on disk."""
+    """Return whether `source` has the methods of a `datasets.Dataset`."""
     return hasattr(source, "select_columns") and hasattr(source, "to_pandas")
 
 

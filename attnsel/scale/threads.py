@@ -24,11 +24,11 @@ R = TypeVar("R")
 
 
 class ThreadPool:
-    """A pool of as many threads as torch has, including the caller, for a `with` block.
+    """A pool of threads, including the calling one, to be used in a `with` block.
 
-    On the CPU, torch runs each operation inside the block in a single thread, so that
-    results do not depend on the number of threads. On another device, the caller is the
-    only thread of the pool.
+    On the CPU, the pool has as many threads as torch. Inside the block, torch then runs
+    each operation in a single thread, so that results do not depend on the number of
+    threads. On another device, the calling thread is the only thread of the pool.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -52,9 +52,10 @@ class ThreadPool:
             torch.set_num_threads(self.n_threads)
 
     def run(self, work: Callable[[int], None], n: int) -> None:
-        """Call work(0), ..., work(n - 1) once each, and wait for all of them.
+        """Call work(0), ..., work(n - 1) once each, and wait for all calls.
 
-        If one call raises an exception, no further calls are started.
+        If a call raises an exception, no further calls begin, and the exception is
+        raised after the calls that have begun.
         """
         pieces = iter(range(n))  # each thread takes its next piece from here
         stopped = threading.Event()

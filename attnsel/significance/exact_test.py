@@ -72,8 +72,8 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
     sequence counts.
 
     Labels are not independent if they depend on, for example, the author or the film.
-    With `groups`, each group counts at most once among the texts that contain a token,
-    and at most once among the texts that do not contain it. On each side, it has the
+    With `groups`, each group counts at most once on each of two sides: among the texts
+    that contain a token, and among the texts that do not. On each side, it has the
     label of its first text there. The p-values are exact if labels were assigned to
     texts independently. They are also exact if labels were assigned to whole groups and
     each group contains the token in all of its texts or in none. If labels depend on
