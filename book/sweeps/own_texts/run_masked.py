@@ -1,4 +1,4 @@
-"""The cost of masking the ratings in IMDB's reviews, stored in masked.json.
+"""The accuracy of models if ratings are masked in IMDB's reviews, in `masked.json`.
 
     python -m sweeps.own_texts.run_masked --texts FOLDER
 
@@ -32,7 +32,7 @@ def with_rating(corpus: Corpus) -> np.ndarray:
 
 
 def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
-    """Return the texts with their ratings removed; the `rated` texts come first."""
+    """Return a corpus without ratings; texts that `rated` (n,) marks come first."""
     assert corpus.texts is not None
     texts = [RATING.sub(" ", corpus.texts[i]) for i in np.flatnonzero(rated)]
     cut = Corpus.from_texts(texts, vocab=corpus.vocab)

@@ -1,24 +1,24 @@
-"""Does a report find anything if labels are random?
+"""The share of reports with findings if labels are random, in `promise.csv`.
 
     python -m sweeps.own_texts.run_promise --texts FOLDER
 
 The script takes about five minutes on one core.
 
-Each file is made from 150 reviews of Yelp, cut to 60 words, with random labels at one
-of three balances. It goes through all steps of a report that precede the training of a
-model, from copies and held-out texts to the list of the strongest findings. The table
-`promise.csv` contains the share of draws with a finding among tokens, among pairs, and
-on this list; a report promises at most 5% for each.
+The script makes seven kinds of files from 150 reviews of Yelp, cut to 60 words, with
+random labels at one of three balances. For each file, it runs all steps of a report
+that precede the training of a model, up to the list of the strongest findings. The
+table contains the share of files with a finding among tokens, among pairs, and on this
+list. A report promises at most 5% for each share if it recognizes all copies.
 
 - once: each review occurs once, with its own label
 - twice: each review occurs twice, with the same label
 - near copies: each review occurs twice, the second time with a word inserted
-- short copies: the first ten words of each review occur three times, each time with a
-  tenth of the words replaced
-- rewritten: each review occurs three times, each time with 30% of its words replaced,
-  as a warning, because these copies are not recognized
+- short copies: the first ten words of each review occur three times, each time with
+  about a tenth of the words replaced, so that some copies are not recognized
+- rewritten: each review occurs three times, each time with about 30% of its words
+  replaced, so that hardly any copies are recognized
 - by author: 15 authors sign ten reviews each; each author has one random label
-- by author, not said: the same without groups="author", as a warning
+- by author, not said: the same files, but reports are made without groups="author"
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ FILES = (
 
 @cache
 def all_reviews() -> list[str]:
-    """Return distinct reviews, cut to WORDS words."""
+    """Return the distinct reviews of Yelp, cut to WORDS words."""
     texts = with_texts("yelp").texts or ()
     return list(dict.fromkeys(" ".join(text.split()[:WORDS]) for text in texts))
 
@@ -72,14 +72,14 @@ def random_labels(
 
 
 def with_a_word(text: str, random: np.random.Generator) -> str:
-    """Return a text with a word inserted."""
+    """Return a text with the word *really* inserted at a random position."""
     words = text.split()
     words.insert(int(random.integers(len(words))), "really")
     return " ".join(words)
 
 
 def with_others(text: str, share: float, random: np.random.Generator) -> str:
-    """Return a text with a share of its words replaced by words of other reviews."""
+    """Replace each word, with probability `share`, by a word of a random review."""
     words = text.split()
     for place in np.flatnonzero(random.random(len(words)) < share):
         other = all_reviews()[int(random.integers(len(all_reviews())))].split()
@@ -88,7 +88,7 @@ def with_others(text: str, share: float, random: np.random.Generator) -> str:
 
 
 def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
-    """Return the table of a file of this kind, with random labels."""
+    """Return a file of the given kind as a table, with random labels."""
     random = np.random.default_rng(1000 + seed)
     texts = reviews(seed)
     if kind.startswith("by author"):
@@ -112,7 +112,7 @@ def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
 
 
 def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
-    """Return whether tokens, pairs and the list of a report contain a finding."""
+    """Return, for tokens, pairs and the final list, whether there is a finding."""
     parts = read_parts(
         table,
         text="text",
@@ -130,7 +130,7 @@ def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
 
 
 def rows() -> Iterator[Row]:
-    """Yield the shares of draws with a finding, by kind of file and balance."""
+    """Yield the shares of files with a finding, for each kind of file and balance."""
     for kind, (balance, shares) in product(FILES, BALANCES.items()):
         groups = "author" if kind == "by author" else None
         tables = (file_of(kind, shares, seed) for seed in range(DRAWS))

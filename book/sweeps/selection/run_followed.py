@@ -1,10 +1,11 @@
-"""Runs that lose a class, or have one relevant token per class, in followed.json.
+"""Runs of the flow to large norms of p, stored in `followed.json`.
 
     python -m sweeps.selection.run_followed
 
-"lost" contains each run of `steps.csv` that loses a class, repeated up to ‖p‖ = 30,000;
-"pairs" contains runs on corpora with one relevant token per class, and "pairs, limit"
-contains the flow of `limit_model` on the same corpora (about eight minutes in all).
+The script takes about eight minutes. The part "lost" repeats each run of `steps.csv`
+that loses a class, up to ‖p‖ = 30,000. The part "pairs" contains runs on corpora with
+one relevant token per class, and "pairs, limit" the flow of `limit_model` on the same
+corpora.
 """
 
 import warnings
@@ -26,7 +27,11 @@ STEPS = (100, 200, 300, 500, 700, 1000, 2000, 3000, 6000)
 
 
 def on_the_way(flow: Flow) -> Row:
-    """Count selections that change after each norm; compare p there with the last p."""
+    """Return changes of the selection and of the direction of p along a flow.
+
+    A selection changes after a norm if the token that is selected at the end has less
+    than half of the attention there. The cosine compares p there with the last p.
+    """
     end = flow.cls[-1] / flow.cls[-1].norm()
     row: Row = {}
     for norm in NORMS[:-1]:
@@ -40,14 +45,14 @@ def on_the_way(flow: Flow) -> Row:
 
 
 def far(d: int, step: float, seed: int, sizes: Row) -> tuple[Flow, OneStepProblem]:
-    """Return the flow to ‖p‖ = 30,000 after a first step, and its problem."""
+    """Return the flow to ‖p‖ = 30,000 on a one-step problem, and the problem."""
     problem = one_step_problem(d, step, seed=seed, **sizes)
     known: Row = {"max_norm": NORMS[-1], "record": NORMS[:-1], "tol": 1e-4}
     return gradient_flow(problem.model, problem.corpus, **known), problem
 
 
 def lost() -> Iterator[Row]:
-    """Repeat each run that loses a class, and continue it to ‖p‖ = 30,000."""
+    """Repeat each run of `steps.csv` that loses a class, up to ‖p‖ = 30,000."""
     runs = step_sweep().query("lost")[["problem", "d", "step", "seed"]]
     for name, d, step, seed in runs.itertuples(index=False):
         flow, problem = far(d, float(step), seed, SIZES[name])
@@ -57,7 +62,7 @@ def lost() -> Iterator[Row]:
 
 
 def pairs() -> Iterator[Row]:
-    """Run flows on corpora of two relevant tokens, one per class."""
+    """Run flows on corpora with two relevant tokens, one per class."""
     kinds = [(2048, step, seed) for step in STEPS for seed in range(10)]
     kinds += [(32_768, step, seed) for step in (300, 500) for seed in range(3)]
     for d, step, seed in kinds:
@@ -68,7 +73,7 @@ def pairs() -> Iterator[Row]:
 
 
 def value_gap(problem: OneStepProblem) -> float:
-    """Return the least value gap of a problem."""
+    """Return the smallest value gap among the sequences of a problem."""
     corpus, values = problem.corpus, problem.model.embeddings @ problem.model.output
     held = torch.from_numpy(corpus.counts.toarray() > 0)
     held[torch.arange(len(corpus)), problem.relevant] = False

@@ -1,11 +1,11 @@
-"""Selection if some or all of E, p and v are trained, stored in freezing.csv.
+"""Selection if some or all of E, p and v are trained, stored in `freezing.csv`.
 
     python -m sweeps.selection.run_freezing
 
-After a first step on E, gradient descent on the parameters in `training` goes on until
-the loss is below each of LEVELS (about 15 minutes of one idle core). Training p alone
-cannot reach these losses, because it does not change the values; the flow of p runs to
-‖p‖ = 300 instead.
+The script takes about 15 minutes on one idle core. After a first step on E (or none),
+gradient descent trains the parameters that `training` names. Each run has a row when
+its loss falls below each of LEVELS. If only p is trained, most runs cannot reach these
+losses, because the values do not change. Instead, the flow of p runs to ‖p‖ = 300.
 
 The embeddings are rotated into the V + 2 dimensions that E, p and v span. All gradients
 are in this space, so the rotation changes only the running time.
@@ -46,7 +46,7 @@ Run = tuple[str, int, int]
 
 
 def start_of(run: Run) -> tuple[AttentionClassifier, Corpus]:
-    """Return the model after the first step of a run, and the corpus."""
+    """Return the model after the first step of a run, if it has one, and the corpus."""
     name, step, seed = run
     if name in CROWDS:
         corpus = crowd_corpus(*CROWDS[name], length=31)
@@ -62,8 +62,8 @@ def start_of(run: Run) -> tuple[AttentionClassifier, Corpus]:
 def tensors_of(run: Run) -> tuple[Tensor, ...]:
     """Return the start of a run, for `Descent`.
 
-    E (V, V + 2), p and v are in a basis of their span; then come tokens (n, T), the
-    logs of their counts, the signs of the labels and the relevant tokens (n,).
+    The tensors are E (V, V + 2), p and v in a basis of their span, the two results of
+    `padded`, the signs of the labels (n,), and the relevant tokens (n,).
     """
     model, corpus = start_of(run)
     E, p, v = (x.detach() for x in (model.embeddings, model.cls, model.output))
@@ -74,7 +74,7 @@ def tensors_of(run: Run) -> tuple[Tensor, ...]:
 
 
 def padded(corpus: Corpus) -> tuple[Tensor, Tensor]:
-    """Return distinct tokens (n, T), and logs of their counts, padded with -inf."""
+    """Return distinct tokens (n, T), with 0 as padding, and log counts, with -inf."""
     length = int(corpus.lengths.max())
     tokens = torch.zeros(len(corpus), length, dtype=torch.int64)
     log_counts = torch.full((len(corpus), length), -torch.inf, dtype=torch.float64)
@@ -88,10 +88,11 @@ def padded(corpus: Corpus) -> tuple[Tensor, Tensor]:
 
 
 class Descent:
-    """Gradient descent on several runs at once, with a separate step size for each.
+    """Gradient descent for several runs at once, with a separate step size for each.
 
     A step is taken if the loss falls by at least half of the predicted decrease;
-    otherwise the next step is half as long. No score or value moves by more than 0.1.
+    otherwise the next step is half as long. To first order, no score or value moves by
+    more than 0.1 in a step.
     """
 
     def __init__(self, runs: list[Run], training: str, speed: float) -> None:
@@ -109,7 +110,7 @@ class Descent:
         self.look(self.E, self.p, self.v)
 
     def forward(self, E: Tensor, p: Tensor, v: Tensor) -> tuple[Tensor, ...]:
-        """Return attention and values by position, logits and losses."""
+        """Return the attention and values by position, the logits, and the losses."""
         runs, n, length = self.tokens.shape
         flat = self.tokens.reshape(runs, -1)
         a, b = ((E @ x[:, :, None])[..., 0].gather(1, flat) for x in (p, v))
@@ -163,14 +164,14 @@ class Descent:
         self.size = torch.where(falls, 1.3 * size, size / 2)
 
     def selected(self, i: int) -> dict[str, float]:
-        """Return shares of right selections by class, and mean attention, in run i."""
+        """Return the columns of `selection_of` for the run at position `i`."""
         q, relevant = self.q[i], self.relevant[i]
         top = self.tokens[i].gather(1, q.argmax(dim=1, keepdim=True))[:, 0]
         on_relevant = (q * (self.tokens[i] == relevant[:, None])).sum(dim=1)
         return selection_of(top == relevant, self.signs[i], on_relevant)
 
     def drop(self, done: list[int]) -> None:
-        """Remove the runs at these places, which have reached the last level."""
+        """Remove the runs at positions `done`, which have reached the last level."""
         kept = [i for i in range(len(self.runs)) if i not in done]
         for name, x in vars(self).items():
             if isinstance(x, Tensor):
@@ -179,7 +180,7 @@ class Descent:
 
 
 def selection_of(right: Tensor, signs: Tensor, attention: Tensor) -> dict[str, float]:
-    """Return the columns about the selection of one run."""
+    """Return the share of `right` selections by class, and the mean of `attention`."""
     row = {
         "positive": right[signs > 0].double().mean(),
         "negative": right[signs < 0].double().mean(),
@@ -189,9 +190,9 @@ def selection_of(right: Tensor, signs: Tensor, attention: Tensor) -> dict[str, f
 
 
 def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[Row]:
-    """Train runs of one corpus, and return a row for each level that each run reaches.
+    """Train runs on one kind of corpus; return a row for each level that a run reaches.
 
-    A run that misses the last level in MOST_STEPS steps has a row without a level.
+    A run that misses the last level in MOST_STEPS steps has a last row without a level.
     """
     descent = Descent(runs, training, speed)
     reached = dict.fromkeys(range(len(runs)), 0)

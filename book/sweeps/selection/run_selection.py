@@ -1,9 +1,9 @@
-"""The runs behind the chapter *When does attention fail?*, in selection.json.
+"""The runs behind the chapter *When does attention fail?*, in `selection.json`.
 
     python -m sweeps.selection.run_selection
 
-The script runs ten seeds of each experiment (about six minutes on one core); the
-chapter runs one seed. Flows after steps of many sizes are in `run_steps.py`.
+The script runs ten seeds of each experiment, which takes about six minutes on one core.
+The script `run_steps.py` runs flows after first steps of many sizes.
 """
 
 import copy
@@ -26,7 +26,7 @@ Runs = Iterator[Row]
 
 
 def followed(model: AttentionClassifier, corpus: Corpus, max_norm: float) -> Row:
-    """Run the flow, and return the share of each class that it selects correctly."""
+    """Run the flow; return the share of sequences that select correctly, by class."""
     flow = gradient_flow(model, corpus, max_norm=max_norm, tol=1e-4)
     return shares(flow, corpus, relevant_tokens(corpus))
 
@@ -34,9 +34,9 @@ def followed(model: AttentionClassifier, corpus: Corpus, max_norm: float) -> Row
 def weaken(
     model: AttentionClassifier, c: float, seed: int | None = None
 ) -> AttentionClassifier:
-    """Scale the part of E along v by c in a copy of the model; keep values and scores.
+    """Scale the part of E along v by `c` in a copy of a model; keep values and scores.
 
-    With a seed, the part of E along a random direction orthogonal to p and v is
+    With a `seed`, the part of E along a random direction orthogonal to p and v is
     scaled instead, as a control.
     """
     weak = copy.deepcopy(model).double()
@@ -54,7 +54,7 @@ def weaken(
 
 
 def weakened(factors: tuple[float, ...], elsewhere: bool) -> Runs:
-    """Run flows in the failure window after reducing E along v or elsewhere."""
+    """Run flows on models from `weaken`, for two step sizes in the failure window."""
     for lr in (300, 1000):
         for seed in SEEDS:
             problem = one_step_problem(DIM, lr, seed=seed, **SIZES["T31"])
@@ -80,10 +80,10 @@ def no_step() -> Runs:
 
 
 def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
-    """Count relevant tokens that vote for the label, and that are selected.
+    """Count sequences by the vote of the relevant token, and by its selection.
 
-    "votes for" counts votes for the label, one per sequence. "selected" counts selected
-    relevant tokens with such a vote, and "selected against" counts the others.
+    In "votes for", the relevant token votes for the label. In "selected", it does so
+    and is selected. In "selected against", it is selected without such a vote.
     """
     values = (problem.model.embeddings @ problem.model.output).detach()
     votes = problem.corpus.signs * values[problem.relevant] > 0
@@ -98,7 +98,7 @@ def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
 def limit_model(
     corpus: Corpus, lr: float, dim: float = np.inf, seed: int = 0
 ) -> AttentionClassifier:
-    """Return the limit model of large d, with random entries of size dim**-0.5 in E."""
+    """Return the limit model for large d, with noise of size dim**-0.5 added to E."""
     beta = mean_count(corpus, corpus.signs.double() / corpus.lengths)
     V = len(beta)
     model = AttentionClassifier(V, V + 2, dtype=torch.float64)
@@ -113,7 +113,7 @@ def limit_model(
 
 
 def limits() -> Runs:
-    """Run the flow of `limit_model` for eta_0 = 300 and entries of several sizes."""
+    """Run the flow of `limit_model` for eta_0 = 300 and noise of several sizes."""
     for dim in (1e4, 1e6, 1e8, np.inf):
         for seed in SEEDS:
             corpus = separable_corpus(**SIZES["T31"], seed=seed)
@@ -122,7 +122,7 @@ def limits() -> Runs:
 
 
 def early() -> Runs:
-    """Check the certificate right after a large step on the problem T6."""
+    """Yield the certificates right after large first steps on the corpus T6."""
     for lr in (2000, 4000, 8000):
         for seed in SEEDS:
             problem = one_step_problem(65_536, float(lr), seed=seed, **SIZES["T6"])
@@ -155,7 +155,7 @@ def trap() -> Runs:
 
 
 def two_relevant() -> Runs:
-    """Check whether the flow selects the relevant token with the higher vote of two."""
+    """Run flows on sequences with two relevant tokens; check which one is selected."""
     for seed in SEEDS:
         problem = one_step_problem(256, seed=seed, per_sequence=2, **SIZES["T6"])
         corpus, model = problem.corpus, problem.model

@@ -1,9 +1,9 @@
-"""Outcomes of the flow after first steps of many sizes, stored in steps.csv.
+"""Outcomes of the flow after first steps of many sizes, stored in `steps.csv`.
 
     python -m sweeps.selection.run_steps
 
-Each step size has ten seeds or more, and the flow runs to ‖p‖ = 3,000 (about 15 minutes
-on one idle core). `attnsel_book.step_sweep` describes the columns.
+Each step size has ten seeds or more, and the flow runs to ‖p‖ = 3,000. The script takes
+about 15 minutes on one idle core. `attnsel_book.step_sweep` describes the columns.
 """
 
 import itertools
@@ -32,7 +32,7 @@ RUNS = [
 
 
 def outcome(run: tuple[str, int, int, int]) -> dict[str, object]:
-    """Take the first step, run the flow of p, and return its outcome."""
+    """Take the first step of a run, run the flow of p, and return the outcome."""
     torch.set_num_threads(1)
     name, d, step, seed = run
     problem = one_step_problem(d, float(step), seed=seed, **SIZES[name])

@@ -1,9 +1,9 @@
-"""The sweeps behind the chapter on settings, stored in settings.json.
+"""The sweeps behind the chapter on settings, stored in `settings.json`.
 
     python -m sweeps.settings.run_settings
 
-The script needs real reviews and takes two minutes on one core. The chapter repeats one
-run of each part.
+The script needs the reviews of IMDB and takes two minutes on one core. The chapter
+repeats some of the runs.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ Rows = list[Row]
 
 
 def reviews() -> tuple[Corpus, Corpus]:
-    """Return balanced reviews of IMDB, for training and for testing."""
+    """Return two balanced corpora of IMDB, for training and for testing."""
     train = load_corpus("imdb", min_count=20)
     test = load_corpus("imdb", "test", vocab=train.vocab)
     train, test = (c.balanced(SUBSET).most_frequent(TOKENS) for c in (train, test))
@@ -46,7 +46,7 @@ def reviews() -> tuple[Corpus, Corpus]:
 def on_reviews(
     corpora: tuple[Corpus, Corpus], dim: int = DIM, seed: int = 0, **options: Any
 ) -> Run:
-    """Train on reviews, up to 99% accuracy; return history and shape of the V."""
+    """Train on reviews until the accuracy is 99%; return the history and the shape."""
     train, test = corpora
     given = {"steps": STEPS, "lr": RATE / dim**0.5} | options
     model = AttentionClassifier(len(train.vocab), dim, seed=seed)
@@ -55,7 +55,7 @@ def on_reviews(
 
 
 def summary(run: History, of: Shape) -> Row:
-    """Return the measures in the chapter's tables, for a run on reviews."""
+    """Return the measures of a run on reviews that the chapter's tables contain."""
     assert run.test_accuracy is not None
     found = {
         "steps": int(run.step[-1]),
@@ -83,7 +83,7 @@ def on_drawn(
     seed: int = 0,
     start: int | None = None,
 ) -> tuple[History, torch.Tensor]:
-    """Train on synthetic data to convergence; return the history and the leans (V,)."""
+    """Train on synthetic data until the loss is LOSS; return the history and leans."""
     R = equal_frequencies(n_tokens, length, DELTA)
     given: Row = {"delta": DELTA, "n_relevant": R, "seed": seed}
     corpus = synthetic_corpus(n, n_tokens, length, **given)
@@ -95,7 +95,7 @@ def on_drawn(
 
 
 def starts(corpora: tuple[Corpus, Corpus]) -> tuple[Rows, list[float]]:
-    """Return a row per start, and the lowest correlations between starts."""
+    """Return a row per start, and the lowest correlations of values and of scores."""
     runs = [on_reviews(corpora, seed=seed) for seed in STARTS]
     alike = []
     for k in (1, 0):
@@ -105,7 +105,7 @@ def starts(corpora: tuple[Corpus, Corpus]) -> tuple[Rows, list[float]]:
 
 
 def variants(corpora: tuple[Corpus, Corpus]) -> Rows:
-    """Return a row for each setting on reviews."""
+    """Return a row for each setting of the training on reviews."""
     made = {f"d = {dim}": on_reviews(corpora, dim=dim) for dim in DIMS}
     for factor in (0.25, 4):
         made[f"{factor:g} x rate"] = on_reviews(corpora, lr=factor * RATE / DIM**0.5)
@@ -119,7 +119,7 @@ def variants(corpora: tuple[Corpus, Corpus]) -> Rows:
 
 
 def drawn() -> Rows:
-    """Return a row per setting of synthetic data, value of the setting, and seed."""
+    """Return a row for each setting in KNOBS, each of its values, and each seed."""
     rows = []
     for name, values in KNOBS.items():
         for value in values:
@@ -132,9 +132,9 @@ def drawn() -> Rows:
 
 
 def variance_shares(n: int) -> Rows:
-    """Return shares of the variance within bins that trend, start and data explain.
+    """Divide the variance within bins into the shares of trend, start and data.
 
-    "size" is this variance, divided by the square of the range of the bin means.
+    "size" is the variance within bins, divided by the squared range of the bin means.
     """
     runs = [on_drawn(n=n, start=start) for start in range(RESTARTS)]
     x = runs[0][1]
@@ -163,7 +163,7 @@ def variance_shares(n: int) -> Rows:
 
 
 def levels() -> Rows:
-    """Return the shapes of ten runs at the first step below each of three losses."""
+    """Return the shapes of ten runs when the loss falls below each of three levels."""
     rows: Rows = []
     for seed in range(10):
         R = equal_frequencies(V, T, DELTA)

@@ -1,9 +1,9 @@
-"""The V on synthetic data for two optimizers and several frequencies, ten seeds each.
+"""The V on synthetic data, by optimizer and by the frequencies of tokens.
 
     python -m sweeps.synthetic.run_synthetic_frequency
 
-The settings are the same as in the chapter on synthetic data, which runs one seed.
-The script takes about a minute on one core.
+The sizes and rates are the same as in the chapter on synthetic data. The script runs
+ten seeds of each setting, which takes about a minute on one core.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ COLUMNS = "values", "arms", "value_spread", "score_spread", "end"
 
 
 def laws(R: int) -> tuple[Tensor, Tensor]:
-    """Return leans (V,) and frequencies (V,) of tokens if `R` of them are relevant."""
+    """Return the leans (V,) and frequencies (V,) of all tokens if `R` are relevant."""
     k = DELTA + 1 / V
     u = torch.linspace(0, 1, R // 2, dtype=torch.float64)
     theta = torch.zeros(V, dtype=torch.float64)
@@ -66,7 +66,7 @@ def measure(
 
 
 def by_frequency(seed: int) -> Iterator[Row]:
-    """Run Adam and descent with equal frequencies and with rare irrelevant tokens."""
+    """Train by Adam and descent, with equal frequencies or rare irrelevant tokens."""
     frequency = laws(V // 2)[1]
     evenly = (frequency.mean() / frequency).float()[:, None]
     even, rare = equal_frequencies(V, T, DELTA), V // 2

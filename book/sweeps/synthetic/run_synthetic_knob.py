@@ -1,4 +1,4 @@
-"""Rise, V and spread on synthetic data for the whole range of delta, with ten seeds.
+"""Measures of the V on synthetic data, for the whole range of delta and ten seeds.
 
     python -m sweeps.synthetic.run_synthetic_knob
 
@@ -21,7 +21,7 @@ COLUMNS = "values", "arms", "value_spread", "score_spread"
 
 
 def run(delta: float, seed: int) -> dict[str, Any]:
-    """Train E, p and v on a corpus to convergence, and return measures of the V."""
+    """Train E, p and v until the loss is below LOSS; return measures of the V."""
     relevant = equal_frequencies(V, T, delta)
     corpus = synthetic_corpus(N, V, T, delta=delta, n_relevant=relevant, seed=seed)
     model = AttentionClassifier(V, DIM, seed=1000 + seed)

@@ -1,13 +1,13 @@
-"""A crowd of rare tokens against a few frequent ones, for the chapter *Why the V*.
+"""Runs with many rare tokens in one class and few frequent ones in the other class.
 
     python -m sweeps.why_v.run_frequency
 
 The script takes about 20 minutes on one core and writes `frequency.json` in the folder
-of the chapter. Its parts are "critical" (critical ratios of the flow of three scores
-and three values), "flow" (attention of this flow at a loss of .01), "starts" and
-"optimizers" (training from random starts, for the figure and for the table), and "zipf"
-(random corpora with Zipf's frequencies). All training ends at a loss of .01, except the
-training of p alone.
+of the chapter *Why the V*. Its parts "critical" and "flow" contain critical ratios and
+attention for the flow of three scores and three values. The parts "starts" and
+"optimizers" contain training runs from random starts, and "zipf" contains training runs
+on corpora in which frequencies follow Zipf's law. All training ends at a loss of .01,
+except the training of p alone.
 """
 
 from collections.abc import Iterator
@@ -44,16 +44,16 @@ STEPS = 200_000
 
 
 def corpus_of(many: int, few: int, length: int) -> Corpus:
-    """Return a corpus of two equal classes, with a crowd of `many` negative tokens."""
+    """Return a corpus with `few` positive and `many` negative relevant tokens."""
     size = many * few
     return crowd_corpus([size // few] * few, [size // many] * many, length=length)
 
 
 def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
-    """Return two measures of selection in the negative class, which has the crowd.
+    """Return two measures of selection in the negative class, which contains the crowd.
 
-    For scores (V,), they are the share of negative sequences whose relevant token has
-    the highest score, and the mean attention of negative sequences on this token.
+    The first is the share of negative sequences whose relevant token has the highest of
+    the `scores` (V,). The second is the mean attention on the relevant token.
     """
     scores = np.asarray(scores, dtype=float)
     counts = corpus.counts.toarray()
@@ -67,10 +67,10 @@ def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
 
 
 def of_embeddings(corpus: Corpus, seed: int, kind: str) -> Any:
-    """Train E alone, as a score and a value per token; return the scores (V,).
+    """Train E alone by updating scores and values; return the scores (V,).
 
-    The kind is "descent", "even descent" (rates divided by frequencies) or "unit
-    steps". With a negative seed, training starts from zero.
+    The `kind` is "descent", "even descent" (rates divided by frequencies) or "unit
+    steps" (gradients of length one). With a negative `seed`, training starts from zero.
     """
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
     a, b = np.zeros((2, len(share)))
@@ -120,13 +120,13 @@ WAYS = {
 
 
 def measured(known: Row, scores: Any, corpus: Corpus) -> Row:
-    """Return the row `known` with both measures of selection, rounded."""
+    """Return the row `known` with the two measures of `selected`, rounded."""
     right, attention = selected(scores, corpus)
     return rounded(known | {"right": right, "attention": attention})
 
 
 def critical() -> Iterator[Row]:
-    """Yield the flow's critical ratio for each length and number of frequent tokens."""
+    """Yield the critical ratio for each length and each number of frequent tokens."""
     for length in LENGTHS:
         for few in FEW:
             ratio = critical_ratio(few, length)
@@ -134,7 +134,7 @@ def critical() -> Iterator[Row]:
 
 
 def flow() -> Iterator[Row]:
-    """Yield the attention on a crowd against one frequent token, at a loss of LEVEL."""
+    """Yield the attention on a crowd at a loss of LEVEL, with one frequent token."""
     for length in LENGTHS:
         for ratio in np.geomspace(1, 12, 45):
             end = follow(1, ratio, length, until_loss=LEVEL)
@@ -143,7 +143,7 @@ def flow() -> Iterator[Row]:
 
 
 def starts() -> Iterator[Row]:
-    """Yield measures of selection after descent or Adam on E, from random starts."""
+    """Train E from random starts, by descent or Adam; yield measures of selection."""
     for length in LENGTHS:
         for ratio in RATIOS:
             corpus = corpus_of(ratio, 1, length)
@@ -171,11 +171,12 @@ def optimizers() -> Iterator[Row]:
 
 
 def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
-    """Draw 200 sequences of 8 tokens whose frequencies follow Zipf's law.
+    """Draw 200 sequences, each of one relevant and seven irrelevant tokens.
 
-    Each class draws from `tokens` relevant tokens, and both classes draw from the same
-    40 irrelevant tokens; tokens that are never drawn are left out. Each draw of seven
-    irrelevant tokens occurs once under each label, which satisfies Assumption 1.
+    Each class has `tokens` relevant tokens, and both classes share 40 irrelevant ones.
+    All frequencies follow Zipf's law with the given `exponent`; tokens that are never
+    drawn are left out. Each draw of seven irrelevant tokens occurs once under each
+    label, so that Assumption 1 is satisfied.
     """
     n, length, irrelevant = 200, 8, 40
     random = np.random.default_rng(seed)
@@ -199,7 +200,7 @@ def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
 
 
 def zipf() -> Iterator[Row]:
-    """Yield shares of sequences of `zipf_corpus` that select their relevant token."""
+    """Yield shares of sequences that select correctly, on corpora of `zipf_corpus`."""
     for tokens in (4, 20):
         for exponent in (0.0, 0.5, 1.0, 1.5):
             for seed in range(10):

@@ -1,11 +1,11 @@
-"""The sweep behind the chapter "Why the V": scores against values, for two optimizers.
+"""Scores against values after training by descent and Adam, for *Why the V*.
 
     python -m sweeps.why_v.run_laws
 
 The script takes about 15 minutes on one core and writes `laws.json` in the folder of
-the chapter, which reads it. In the part `trainings`, plain descent stops when its loss
-is below .5, or after its last step. All other runs of this part stop when their loss is
-below the final loss of plain descent, or after their last step.
+the chapter. In the part "trainings", plain descent stops when its loss is below .5. All
+other runs of this part stop when their loss is below the final loss of plain descent.
+Each run has a maximum number of steps.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ LAB_RATE, LAB_DIM = 3.0, 64  # of the laboratory
 
 
 def corpora(seed: int) -> dict[str, Corpus]:
-    """Return the corpora of a seed by name: synthetic sequences, IMDB and Yelp."""
+    """Draw three corpora, by name, from synthetic data, IMDB and Yelp."""
     return {
         "synthetic": synthetic_corpus(delta=0.5, seed=seed),
         "IMDB": load_corpus("imdb", limit=1000, min_count=10, seed=seed),
@@ -40,7 +40,7 @@ def corpora(seed: int) -> dict[str, Corpus]:
 
 
 def described(corpus: Corpus, scores: Any) -> Row:
-    """Return the loss, the spread of |b|, and the fit of scores to values and leans."""
+    """Return the loss, the spread of |E v|, and measures of the V."""
     a, b = scores.T
     lean = posterior_difference(corpus)
     return {
@@ -55,10 +55,11 @@ def described(corpus: Corpus, scores: Any) -> Row:
 def descent(
     corpus: Corpus, start: Any, rate: Any, level: float, steps: int
 ) -> tuple[Any, Any, int]:
-    """Train E alone by descent; return scores (V, 2), exposure (V,) and step count.
+    """Train E alone by descent; return scores, exposure (V,) and number of steps.
 
-    `rate` is one number, or one number per token (V,). Training stops when the loss
-    is below `level`, or after `steps` steps.
+    The scores (V, 2) have the columns E p and E v, as in `start`. The `rate` is one
+    number, or one number per token (V,). Training stops when the loss is below `level`,
+    or after `steps` steps.
     """
     (a, b), exposure = start.T, np.zeros(len(start))
     for step in range(steps + 1):
@@ -71,7 +72,7 @@ def descent(
 
 
 def by_adam(model: AttentionClassifier, corpus: Corpus, level: float, **given: Any):
-    """Train by Adam until the loss is below `level`; return the history."""
+    """Train by Adam to a loss below `level`, or for 400 steps; return the history."""
     known: Row = {"lr": ADAM, "steps": 400, "snapshots": range(401)}
     known["until_loss"] = level
     return fit(model, corpus, **known | given)
@@ -120,7 +121,7 @@ def noise(size: int, dim: int, seed: int) -> Any:
 
 
 def in_the_laboratory() -> Iterator[Row]:
-    """Yield measures of the V for descent on E, as in the laboratory of the book."""
+    """Yield measures of the V for descent on E, as in the book's laboratory."""
     corpus = load_corpus("imdb", limit=2000, min_count=10)
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
     start = noise(len(corpus.vocab), LAB_DIM, 0)
