@@ -38,12 +38,13 @@ def baseline(
 
     The features of a sequence are (1 + log count) idf of its tokens, normalized to
     length one. Without `tfidf`, the features are the counts. If `tokens` contains ids,
-    only these tokens are features, and the coefficients of all others are 0. The
-    positive number `strength` is the parameter C of scikit-learn. The accuracy depends
-    strongly on C, so compare several values on held-out sequences.
+    only these tokens are features, and all other coefficients are 0. The positive
+    number `strength` is the parameter C of scikit-learn. The accuracy depends strongly
+    on C, so compare several values on held-out sequences.
 
     Raises:
-        ValueError: if the corpora have different vocabularies or classes.
+        ValueError: if the corpora have different vocabularies or classes, or if
+            `strength` is not positive.
     """
     # A part of a second of each import of the package, for this function alone.
     from sklearn.feature_extraction.text import TfidfTransformer

@@ -36,7 +36,7 @@ FORMULA = tuple("=+-@\t\n\uff1d\uff0b\uff0d\uff20")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; if an error occurs, exit with a message of one line."""
+    """Run a command; errors such as a missing file end it with a one-line message."""
     signals = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, _stop) for number in signals]
     try:
@@ -142,9 +142,9 @@ def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) ->
 def as_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV without formulas that a spreadsheet would run.
 
-    A text that looks like a formula, such as =1+1, is preceded by a quote. A carriage
-    return becomes a line feed, because the csv module does not quote it, and a formula
-    after it would begin a row. Invisible characters are replaced by their codes.
+    A text that looks like a formula, such as =1+1, is preceded by an apostrophe. A
+    carriage return becomes a line feed, because the csv module does not quote it, and a
+    formula after it would begin a row. Invisible characters are replaced by codes.
     """
     from attnsel_report.letters import visible
 
@@ -223,8 +223,8 @@ def _function(name: str | None) -> Callable[[str], Any] | None:
 def in_shell(message: str) -> str:
     """Return a message in which Python arguments are replaced by shell options.
 
-    Lines of Python code become shell commands. Control characters, such as those that
-    set the color of a terminal, are shown as escape sequences.
+    Python code that begins with an import becomes a shell command. Control characters,
+    for example in codes for colors, are shown as escape sequences.
     """
 
     def option(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Facts about the data: the numbers of texts, omitted rows, copies and groups."""
+"""Facts about the data, such as the numbers of texts, omitted rows and copies."""
 
 import shlex
 from collections import defaultdict
@@ -25,7 +25,7 @@ FEW_A_CLASS = 3  # sequences per class below which there is nothing to learn
 
 
 class Fact(NamedTuple):
-    """A fact about the data, with its meaning and whether it indicates a problem."""
+    """A fact about the data, with its meaning; `amiss` is true if it is a problem."""
 
     name: str
     value: str

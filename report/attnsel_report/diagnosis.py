@@ -1,7 +1,7 @@
 """Measures of how well the values and the attention of a model follow the labels.
 
 The paper suggests that a model works well if E v and E p follow the leans of the
-tokens. The correlations in this module measure how far they do so.
+tokens. The correlations in this module measure how closely E v and E p do so.
 """
 
 from dataclasses import dataclass
@@ -22,18 +22,19 @@ from attnsel.validation import check_shape
 class Diagnosis:
     """The results of `diagnose`.
 
-    All correlations are Spearman's rank correlations over the tokens of the corpus.
-    They are nan if a variable is constant, such as the lean in a corpus of one class.
+    All correlations are Spearman's rank correlations over the tokens of the corpus. A
+    correlation is nan if one of its variables is constant.
 
     Attributes:
         values: correlation of E v with the lean P(1|s) - P(0|s); for K > 2, over all
-            classes.
+            pairs of a token and a class.
         attention: correlation of E p with the absolute lean; for K > 2, with the
             largest absolute lean over the classes.
-        values_z: correlation of E v with `label_z`.
+        values_z: the same correlation with `label_z` in place of the lean.
         attention_z: correlation of E p with the absolute value of `label_z`; for K > 2,
             with the largest absolute value over the classes.
-        beyond_luck: mean attention on the tokens that the function `beyond_luck` marks.
+        beyond_luck: attention on the tokens that the function `beyond_luck` marks,
+            averaged over the sequences.
         accuracy: share of the sequences that are classified correctly.
     """
 
@@ -50,9 +51,9 @@ def diagnose(
 ) -> Diagnosis:
     """Measure how well the values and the attention of a model follow the labels.
 
-    The model has the embeddings E (V, d), the query p (d,), which is `cls`, and the
-    output v (d,), or (K, d) for K > 2 classes. The corpus may be the training corpus or
-    a held-out corpus.
+    The model has the `embeddings` E (V, d), the query p (d,), which is `cls`, and the
+    `output` v (d,), or (K, d) for K > 2 classes. The corpus may be the training corpus
+    or a held-out corpus.
     """
     V, d = len(corpus.vocab), embeddings.shape[-1]
     K = corpus.n_classes

@@ -55,9 +55,10 @@ class _WeightedLearner(ScoreSpaceLearner):
 class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
     """A text classifier with one layer of attention and trained embeddings.
 
-    The logit is the function f(X) of the paper. Use this estimator to study the model
-    and not for its accuracy. A logistic regression on tf-idf is more accurate, by 4.5
-    percentage points on sentences of reviews and by 8.4 on 3,000 reviews of IMDB.
+    For two classes, the logit is the function f(X) of the paper. Use this estimator to
+    study the model and not for its accuracy. A logistic regression on tf-idf is more
+    accurate, by 4.5 percentage points on sentences of reviews and by 8.4 on 3,000
+    reviews of IMDB.
 
     Args:
         dim: dimension of the embeddings.
@@ -72,8 +73,8 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
             give all classes the same total weight, or None for weights of 1.
 
     Attributes:
-        classes_: the distinct labels in order, (K,).
-        model_: the trained `AttentionClassifier`.
+        classes_: distinct labels in sorted order, (K,).
+        model_: trained `AttentionClassifier`.
         prior_: weighted class frequencies in the training texts, float64 (K,).
     """
 
@@ -104,8 +105,8 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         """Train on texts and their labels, and return the estimator.
 
         A text with the sample weight w counts as w texts in the loss; with w = 0, it is
-        ignored. For `min_count`, each text counts once, whatever its weight. A text
-        without a token counts for `prior_` but not for the loss.
+        ignored. For `min_count`, every other text counts once, whatever its weight. A
+        text without a token of the vocabulary counts for `prior_` but not for the loss.
 
         Raises:
             ValueError: if a setting is out of range, if there are no texts, if a text
@@ -187,9 +188,9 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         r"""Return how much each token of each text supports the prediction.
 
         Let f be the logit of the predicted class minus the logit of the second most
-        likely class, b_s the same difference for the value of a token s, and Q_s the
-        attention on all occurrences of s. The influence of s is the decrease of f when
-        all occurrences of s are deleted:
+        likely class. Let b_s be the same difference between the two values of a token
+        s, and Q_s the attention on all occurrences of s. If all of these occurrences
+        are deleted, f becomes :math:`f_{-s}`. The influence of s is the decrease:
 
         .. math:: f - f_{-s} = Q_s (b_s - f_{-s}) .
 

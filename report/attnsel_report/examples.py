@@ -1,4 +1,4 @@
-"""Pieces of texts that show a token in context, and corpora without a token."""
+"""Functions that find examples in texts, or that remove tokens from a corpus."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ class Example(NamedTuple):
     """A piece of a text: a finding with the characters before and after it.
 
     Attributes:
-        row: name of the row in the source, position in a corpus, or None if unknown.
+        row: name of the text's row in the source, its position in a corpus, or None.
         before, token, after: the three parts of the piece; `token` is the finding.
     """
 
@@ -35,7 +35,7 @@ class Example(NamedTuple):
 
 
 def opening(corpus: Corpus, row: int) -> list[tuple[str, int]]:
-    """Return the pieces of a text, or of its beginning if the text is very long."""
+    """Return the pieces of a text, or only its first pieces if it is very long."""
     if corpus.texts is None:
         return corpus.words(row)
     return pieces(corpus.texts[row][:LONGEST], corpus.vocab)
@@ -44,7 +44,7 @@ def opening(corpus: Corpus, row: int) -> list[tuple[str, int]]:
 def find_words(
     corpus: Corpus, row: int, ids: Sequence[int], *, is_pair: bool = False
 ) -> Example | None:
-    """Return the shortest piece of a text that contains all given tokens, or None.
+    """Return the shortest piece of a text that contains all tokens in `ids`, or None.
 
     If `is_pair` is true, the tokens must be neighbours in the given order.
     """
@@ -125,7 +125,7 @@ def _shortest_span(tokens: list[int], wanted: set[int]) -> tuple[int, int] | Non
 def examples(
     corpus: Corpus, rows: np.ndarray, find: Callable[[int], Example | None]
 ) -> list[Example]:
-    """Return up to EXAMPLES distinct pieces of the texts in `rows`, found by `find`.
+    """Return up to EXAMPLES distinct pieces that `find` returns for texts in `rows`.
 
     Pieces of texts of usual length come before pieces of very long texts. The row of a
     piece is the position of its text in the corpus.
@@ -143,7 +143,7 @@ def examples(
 def phrase(corpus: Corpus, places: Sequence[Example]) -> str:
     """Return the phrase that examples have in common, with … for words that differ.
 
-    A phrase longer than LONGEST_PHRASE is cut after its beginning.
+    A phrase longer than LONGEST_PHRASE is shortened to its beginning.
     """
     split = [
         [piece for piece, _ in pieces(place.token, corpus.vocab)] for place in places
@@ -160,8 +160,8 @@ def phrase(corpus: Corpus, places: Sequence[Example]) -> str:
 def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
     """Return a corpus without counts of a token, and the positions of the kept rows.
 
-    Rows without any other token are left out. The result has the same vocabulary, and
-    no texts.
+    Rows without any other token are left out. The new corpus has the same vocabulary,
+    but no texts.
     """
     counts = corpus.counts.copy()
     counts.data[counts.indices == token] = 0
@@ -172,7 +172,7 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
 def first_tokens(corpus: Corpus, size: int) -> tuple[Corpus, np.ndarray]:
     """Return a corpus of the first `size` tokens, and the positions of the kept rows.
 
-    Rows without any of these tokens are left out. The result keeps the texts.
+    Rows without any of these tokens are left out. The new corpus contains the texts.
     """
     head = Vocab(corpus.vocab[:size], corpus.vocab.classes, corpus.vocab.tokenize)
     return _filled(corpus.counts[:, :size], corpus, head, texts=corpus.texts)

@@ -1,7 +1,7 @@
 """The figure of a report: attention against lean, for true and shuffled labels.
 
-The module writes the SVG of the page directly, because importing a plotting library
-takes longer than training on a few hundred texts.
+The module writes SVG without a plotting library, because importing such a library takes
+longer than training on a few hundred texts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,9 +35,9 @@ def attention_figure(
     """Return a plot of attention scores E p against leans, as SVG.
 
     `tokens` is the table of tokens with their attention. A token is significant if its
-    q is at most `rate`. `corpus` contains the counts of the tokens of the model.
-    `shuffled` contains the corpora with shuffled labels and the scores (V,) of the
-    models that were trained on them.
+    q is at most `rate`. The vocabulary of `corpus` contains the tokens of the model.
+    `shuffled` contains pairs: a corpus with shuffled labels, and the scores (V,) of the
+    model that was trained on it.
     """
     known = tokens[tokens["attention"].notna()]
     lean = _greatest_lean(corpus)[known["id"]]

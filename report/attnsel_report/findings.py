@@ -1,4 +1,4 @@
-"""The first findings as the page shows them, with names, rows and examples."""
+"""Names, rows and examples of the findings that a report shows first."""
 
 from functools import partial
 from typing import Any
@@ -27,7 +27,7 @@ from attnsel_report.suspects import SHOWN
 def described(
     findings: pd.DataFrame, evidence: Evidence, train: Sample, names: pd.Series
 ) -> tuple[pd.DataFrame, dict[str, list[Example]], pd.DataFrame]:
-    """Return named findings, and the examples and rows of the first findings.
+    """Return all findings with names, and examples and rows of the first findings.
 
     Args:
         findings: data frame that `top_findings` returned.
@@ -36,9 +36,9 @@ def described(
         names: names of the rows of the source, by row number.
 
     Returns:
-        The findings, where merged ones among the first are named as a phrase; examples
-        of each of the first findings in texts of its class; and a data frame of the
-        training texts that contain one of the first findings, except measures.
+        All findings, with phrases as the names of merged first findings; examples of
+        each of the first findings in texts of its class; and a data frame of the
+        training texts that contain one of the first findings, except for measures.
     """
     one = train.firsts()
     corpus = one.corpus
@@ -73,11 +73,11 @@ def described(
 def rows_of(
     finding: dict[str, Any], contains: dict[str, csr_array], corpus: Corpus
 ) -> np.ndarray:
-    """Return the texts that contain a finding, as positions in a corpus, int64 (m,).
+    """Return the positions of the texts that contain a finding, int64 (m,).
 
     The texts of a merged finding contain all its words. For a measure, the result
-    contains all texts. The largest values come first if the class has larger values
-    than other texts, and otherwise the smallest.
+    contains all texts. Texts with the largest values come first if the class has larger
+    values than other texts, and otherwise texts with the smallest values.
     """
     if finding["kind"] == "measures":
         values = measured(corpus)[:, list(MEASURES).index(finding["measure"])]

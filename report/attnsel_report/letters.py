@@ -13,12 +13,12 @@ INVISIBLE = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return a text with invisible characters replaced by their codes, as ⟨U+200B⟩."""
+    """Return a text with codes, such as ⟨U+200B⟩, in place of invisible characters."""
     return INVISIBLE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
 def with_names(text: str) -> str:
-    """Return a text with invisible characters named, as ⟨U+200B ZERO WIDTH SPACE⟩."""
+    """Name invisible characters in a text, for example ⟨U+200B ZERO WIDTH SPACE⟩."""
 
     def named(found: re.Match[str]) -> str:
         name = unicodedata.name(found[0], "")

@@ -29,7 +29,7 @@ class Pairs:
     holds: csr_array
 
     def names(self, vocab: Sequence[str]) -> list[str]:
-        """Return the name of each pair, its two tokens with a blank between them."""
+        """Return the name of each pair: its two tokens, separated by a blank."""
         pairs = self.ids.tolist()
         return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def free_place(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return a path that does not exist: the given path, or name-2, name-3 and so on.
+    """Return a path that does not exist: `path` itself, or name-2, name-3 and so on.
 
-    With `force`, the function returns the given path even if the file exists.
+    With `force`, the function returns `path` even if the file exists.
 
     Raises:
-        OSError: if the path is a folder, or its folder is missing or not writable.
+        OSError: if the path is a folder, or if its folder is missing or not writable.
     """
     file = Path(path).expanduser()
     if file.is_dir():

@@ -1,4 +1,4 @@
-"""The accuracy of a model, also without single tokens, and its worst errors."""
+"""Functions that train the models of a report and measure accuracies and errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -54,11 +54,11 @@ class Misread:
         probability: probability of the label according to the model.
         words: pieces of the text around the token with the largest push.
         pushes: push of each piece, float64 (len(words),). The push of a token is the
-            amount by which the token increases the logit of the predicted class minus
-            the logit of the label. A piece without a token has the push 0.
-        strongest: tokens with the largest positive pushes, and the pushes.
-        enough: a smallest set of tokens whose deletion changes the prediction; empty if
-            the set has more than ENOUGH tokens.
+            amount by which it increases the difference between the logits of the
+            predicted class and of the label. A piece without a token has the push 0.
+        strongest: tokens with the largest positive pushes, and their pushes.
+        enough: a smallest set of tokens whose deletion makes the label more likely than
+            the predicted class; empty if no set of up to ENOUGH tokens does so.
     """
 
     row: int
@@ -100,9 +100,9 @@ def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarra
     """Return the rows that a model is trained on, in order.
 
     These are all rows, or a random sample in a large corpus. The sample contains about
-    LEARNED counts, but not more than about LEARNED_TEXTS rows. It contains at least
-    LEAST_OF_CLASS rows of each class, or all rows of a class that has fewer. The counts
-    are (n, V), and the labels (n,).
+    LEARNED nonzero counts, but not more than about LEARNED_TEXTS rows. It contains at
+    least LEAST_OF_CLASS rows of each class, or all rows of a class that has fewer. The
+    `counts` are (n, V), and the `labels` (n,).
     """
     n = len(labels)
     size = min(int(n * LEARNED / max(counts.nnz, 1)), LEARNED_TEXTS)
@@ -116,7 +116,7 @@ def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarra
 
 
 def shared_tokens(counts: csr_array) -> np.ndarray:
-    """Return the tokens in at least LEAST_TEXTS texts; if there are none, all tokens.
+    """Return tokens that occur in at least LEAST_TEXTS texts, or else all tokens.
 
     A regression uses only these tokens, because a token that occurs in a single text
     gives no information about other texts. The counts are (n, V).
@@ -127,7 +127,7 @@ def shared_tokens(counts: csr_array) -> np.ndarray:
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:
-    """Return the number of steps with the lowest loss on a held-out tenth of texts."""
+    """Return the training step with the lowest loss on a held-out tenth of texts."""
     order = _random_order(len(corpus), seed)
     size = max(len(corpus) // 10, 1)
     validation = corpus[order[:size]]
@@ -139,7 +139,7 @@ def best_steps(corpus: Corpus, seed: int = 0) -> int:
 
 
 def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
-    """Return a corpus with shuffled labels, and scores E p of a model trained on it."""
+    """Return a corpus with shuffled labels, and the scores of a model trained on it."""
     order = _random_order(len(corpus), seed)
     control = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
     scores = trained(control, steps, seed).scores()
@@ -159,9 +159,9 @@ def read(
 ) -> np.ndarray:
     """Return the number of the predicted class of each sequence, int64 (n,).
 
-    The tokens of the model are the first tokens of the corpus. The tokens in `masked`
-    are ignored. For a sequence without any other token of the model, the prediction is
-    `otherwise`.
+    The tokens of the model are the first tokens of the vocabulary. The tokens in
+    `masked` are ignored. For a sequence without any other token of the model, the
+    prediction is `otherwise`.
     """
     scores = model.scores().numpy()
     weights = np.exp(scores[:, :1] - scores[:, 0].max())  # of attention, (V, 1)
@@ -202,7 +202,7 @@ def accuracies(
 
 
 def commonest(train: Corpus) -> int:
-    """Return the number of the most frequent class."""
+    """Return the most frequent class as a number, 0 to K - 1."""
     return int(train.targets.mode().values)
 
 
@@ -216,8 +216,8 @@ def masked_table(
 ) -> pd.DataFrame:
     """Return the loss of held-out accuracy when a token is masked in all texts.
 
-    For each of the first model tokens in the table `tokens`, the model is retrained
-    without this token, from the same initialization and for the same number of steps.
+    For each of the first tokens in the table `tokens` that the model uses, the model is
+    retrained from the same initialization and for as many steps, without this token.
     Losses are in percentage points, over all held-out texts and over those that contain
     the token. Each loss has the half-width of its 95% interval.
     """
@@ -283,7 +283,7 @@ def read_without(
 
 
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
-    """Return up to WORST misclassified texts, the least likely labels first."""
+    """Return up to WORST misclassified texts, with the least likely labels first."""
     test, kept = first_tokens(test, len(model.embeddings))
     labels = test.targets
     with torch.no_grad():

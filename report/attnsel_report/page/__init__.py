@@ -1,4 +1,4 @@
-"""The page of a report, one file that needs no other file."""
+"""The HTML page of a report, a single file that needs no other file."""
 
 import json
 from functools import cache
@@ -69,7 +69,7 @@ def _template() -> Template:
 
 
 def written(value: Any, kind: str) -> str:
-    """Return a value in the format `kind` of its column; a missing value is "–"."""
+    """Return a value as text, in the format `kind`; a missing value becomes "–"."""
     if kind == "name":
         return str(value)
     if value != value:
