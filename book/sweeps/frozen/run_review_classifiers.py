@@ -1,10 +1,10 @@
-"""Classifiers to compare attention with, on IMDB and Yelp, each with its best setting.
+"""Runs of nine classifiers on IMDB and Yelp, for a comparison with attention.
 
     python -m sweeps.frozen.run_review_classifiers
 
-As in `run_random_embeddings.py`, a fifth of the training reviews chooses each setting,
-and the test reviews are used once. `review_classifiers.json` contains the results.
-`edge` marks a best setting that is the first or last one tried; a better one may exist.
+As in `run_random_embeddings.py`, each setting is chosen on a fifth of the training
+reviews, and the test reviews are used once. `review_classifiers.json` contains the
+results. `edge` marks a best setting at an end of the range that was tried.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def majority(parts: Parts) -> Candidates:
 
 
 def scaled(features: list[np.ndarray], learn: Corpus) -> tuple[Tensor, Tensor]:
-    """Fit scale and threshold to the first array; return logits of the other two."""
+    """Fit a scale and threshold to the first array; return logits of the other two."""
     columns = [x[:, None] / np.abs(features[0]).max() for x in features]
     model = LogisticRegression(C=1e5).fit(columns[0], learn.targets.numpy())
     f, g = (torch.from_numpy(model.decision_function(x)) for x in columns[1:])
@@ -52,7 +52,7 @@ def mean_weight(weights: Tensor, parts: Parts) -> Candidates:
 
 
 def after_one_step(parts: Parts) -> Candidates:
-    """Take a gradient step of each size on E, then fit a scale and a threshold."""
+    """Take one step on E for each of five sizes; then fit a scale and a threshold."""
     model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
     for eta in (1.0, 10.0, 100.0, 1e3, 1e4):
         scores = one_step(model, parts[0], lr=eta).scores()
@@ -61,7 +61,7 @@ def after_one_step(parts: Parts) -> Candidates:
 
 
 def without_attention(parts: Parts) -> Candidates:
-    """Train E and v with p = 0, at several rates."""
+    """Train E and v with p = 0 at several learning rates; yield logits at each step."""
     for factor, steps in RATES.items():
         model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
         torch.nn.init.zeros_(model.cls)
@@ -77,9 +77,9 @@ def without_attention(parts: Parts) -> Candidates:
 def mean_of_values(
     parts: Parts, strengths: list[float], has_threshold: bool
 ) -> Candidates:
-    """Fit a mean of values by logistic regression, with each of the strengths.
+    """Fit a mean of values by logistic regression, with each of the `strengths`.
 
-    Without a threshold, models are as in `without_attention`, but the loss is convex.
+    Without a threshold, models are as in `without_attention`, but with a convex loss.
     """
     learn = parts[0]
     scale = float(learn.lengths.double().mean())
@@ -97,7 +97,7 @@ def mean_of_values(
 
 
 def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candidates:
-    """Fit a logistic regression with each of the strengths."""
+    """Fit a logistic regression on tf-idf or counts, with each of the `strengths`."""
     learn, valid, test = parts
     for strength in strengths:
         f, g = (
@@ -108,7 +108,7 @@ def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candida
 
 
 def best(name: str, way: str, found: Candidates, parts: Parts) -> dict[str, Any]:
-    """Return a row about the candidate with the best validation accuracy."""
+    """Return the results of the candidate with the best validation accuracy."""
     _, valid, test = parts
     tried = [(accuracy(f, valid), setting, edge, g) for setting, edge, f, g in found]
     right, setting, edge, g = max(tried, key=lambda entry: entry[0])
@@ -121,7 +121,7 @@ def best(name: str, way: str, found: Candidates, parts: Parts) -> dict[str, Any]
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    """Return a row for each classifier."""
+    """Return a row of results for each classifier on the data set `name`."""
     parts = parts_of(name)
     learn = parts[0]
     ways = {

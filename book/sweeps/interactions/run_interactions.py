@@ -1,11 +1,10 @@
-"""The sweeps behind the chapter on interactions.
+"""The sweeps behind the chapter on negation and word order.
 
-    python -m sweeps.interactions.run_interactions [PART ...]
+    python -m sweeps.interactions.run_interactions [PART ...] --texts FOLDER
 
-The parts are `one`, `layers`, `order`, `scrambled` and `words`.
-
-The sweeps take about five minutes on one core and write `interactions_*.json`, which
-the chapter reads. The chapter runs the smallest part again.
+The parts are `one`, `layers`, `order`, `scrambled` and `words`; only `words` needs the
+texts. The sweeps take about five minutes on one core and write `interactions_*.json`,
+which the chapter reads. The chapter repeats one run of `one` and one run of `layers`.
 """
 
 import re
@@ -39,7 +38,8 @@ VOCAB, NOT = Vocab(TOKENS, (0, 1)), 2 * WORDS
 def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
     """Draw sequences with one opinion word; in a share q, "not" flips the label.
 
-    With `order`, all sequences contain "not"; it flips only an opinion right after it.
+    With `order`, all sequences contain "not", which flips the label only if the opinion
+    word follows directly.
     """
     rng = np.random.default_rng(seed)
     zipf = 1 / np.arange(1, WORDS + 1)
@@ -60,7 +60,7 @@ def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
 
 
 def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
-    """Train two layers on sequences with or without order; yield one row per seed."""
+    """Train two layers for each entry of `plan`; yield one row per entry and seed."""
     for q, options, seeds in plan:
         corpus, test = negated(q, N, 1, order), negated(q, N_TEST, 2, order)
         given: Row = {"rate": 0.02, "passes": 8} | options
@@ -74,7 +74,7 @@ def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
 
 
 def one() -> Iterator[Row]:
-    """Yield test accuracy and loss of one layer if "not" flips a share q of labels."""
+    """Yield one layer's test accuracy and loss if "not" flips a share q of labels."""
     for q in (0.1, 0.2, 0.3, 0.4, 0.5):
         corpus, test = negated(q, N, 1), negated(q, N_TEST, 2)
         for seed in SEEDS if q == 0.5 else range(3):
@@ -93,7 +93,7 @@ PLACES, NO_PLACES = BARE | {"positions": LENGTH}, BARE | {"positions": None}
 
 
 def layers() -> Iterator[Row]:
-    """Train two layers on sequences without order, with several options."""
+    """Train two layers, with several options, on sequences with "not" anywhere."""
     plan: list[Plan] = [(0.5, way, 10) for way in (BARE, TIED, SLOW)]
     plan += [(0.5, SLOW | {"passes": 24}, 3), (0.3, BARE, 10), (0.3, TIED, 3)]
     plan += [(0.45, BARE, 5), (0.4, BARE, 5)]
@@ -101,7 +101,7 @@ def layers() -> Iterator[Row]:
 
 
 def order() -> Iterator[Row]:
-    """Train two layers on sequences with an order, with and without positions."""
+    """Train two layers with and without positions on sequences where order matters."""
     plan: list[Plan] = [(0.5, PLACES, 10), (0.3, PLACES, 5), (0.5, NO_PLACES, 3)]
     plan += [(0.5, TIED | {"positions": LENGTH}, 5), (0.3, NO_PLACES, 3)]
     return two_layers(plan, order=True)
@@ -122,7 +122,7 @@ def redrawn(corpus: Corpus, seed: int) -> Corpus:
 
 
 def scrambled() -> Iterator[Row]:
-    """Compare values with signed frequencies, on IMDB and on redrawn words."""
+    """Compare values with signed frequencies, on IMDB and on `redrawn` reviews."""
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
     for name in ("IMDB", "scrambled"):
         for seed in SEEDS:
@@ -160,7 +160,7 @@ Text = tuple[np.ndarray, np.ndarray]
 
 
 def token_ids(corpus: Corpus) -> Text:
-    """Return the ids of all words, -1 if unknown, and the numbers of their texts."""
+    """Return the id of each word, or -1 if it is unknown, and the row of its text."""
     known = {token: i for i, token in enumerate(corpus.vocab)}
     found = [[known.get(w, -1) for w in split(text)] for text in corpus.texts or ()]
     sizes = [len(row) for row in found]
@@ -176,7 +176,7 @@ def shuffled(ids: np.ndarray, row: np.ndarray, seed: int) -> Text:
 def add_pairs(
     corpus: Corpus, ids: np.ndarray, row: np.ndarray, pairs: np.ndarray | None = None
 ) -> tuple[Corpus, np.ndarray]:
-    """Add given or frequent pairs of neighbours as tokens; return corpus and pairs."""
+    """Return the corpus with pairs of neighbours as further tokens, and the pairs."""
     V = len(corpus.vocab)
     both = (row[1:] == row[:-1]) & (ids[1:] >= 0) & (ids[:-1] >= 0)
     pair, of = (ids[:-1] * V + ids[1:])[both], row[1:][both]
@@ -197,8 +197,8 @@ def at_equal_numbers(
 ) -> Row:
     """Return error rates with and without a negated opinion, by number of opinions.
 
-    The row also contains the odds ratio of Mantel and Haenszel over the groups, with a
-    95% interval by the variance of Robins, Breslow and Greenland.
+    The row also contains the odds ratio of Mantel and Haenszel over these groups of
+    reviews, with a 95% interval from the variance of Robins, Breslow and Greenland.
     """
     rows, tables = [], []
     for low, high in pairwise((*OPINIONS, np.inf)):
@@ -225,7 +225,7 @@ def at_equal_numbers(
 
 
 def words() -> Iterator[Row]:
-    """Yield results about negation on IMDB, then accuracies with pairs as tokens."""
+    """Yield results about negation on IMDB, then accuracies with and without pairs."""
     random, size = torch.Generator().manual_seed(0), 10_000
     train = with_texts("imdb")
     test = with_texts("imdb", "test", vocab=train.vocab)
@@ -253,7 +253,7 @@ def words() -> Iterator[Row]:
     negator = np.array([bool(NEGATORS.match(word)) for word in train.vocab])
 
     def opinions(ids: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
-        """Return the numbers of opinion words, all and negated, of each review."""
+        """Return the numbers of all and of negated opinion words in each review."""
         word, near = np.isin(ids, opinion), np.zeros(len(ids), dtype=bool)
         for back in (1, 2):
             here = (row[back:] == row[:-back]) & (ids[:-back] >= 0)

@@ -1,13 +1,12 @@
-"""The runs behind the chapter "Which margin does your optimizer find?".
+"""The runs behind the two chapters on the margins of optimizers.
 
     python -m sweeps.margins.run_optimizers [PART ...]
 
 The parts are `shares`, `defaults`, `sizes`, `epsilon`, `rotations`, `dims`, `joint`,
-`bend`, `lost`, `lost_again`, `reviews` and `rates`.
-
-Their rows are stored in `optimizers.json`, which the chapter reads. On one core,
-`lost`, `lost_again`, `shares` and `rates` take about five minutes each, `reviews` takes
-two, and the other parts take a minute or less.
+`bend`, `lost`, `lost_again`, `reviews` and `rates`. Their rows are stored in
+`optimizers.json`, which both chapters read. On one core, `lost`, `lost_again`, `shares`
+and `rates` take about five minutes each, `reviews` takes two, and the other parts take
+a minute or less.
 
 If only p is trained, the gradient is computed as in `attnsel.log_domain`, from score
 differences to the token with the most attention. The logarithm of a common factor is
@@ -47,9 +46,9 @@ Rule = Callable[[int, np.ndarray, np.ndarray, State], np.ndarray]
 class Tasks:
     """S losses of p, each with its embeddings E (S, V, d) and sequences X (S, n, T).
 
-    The other arrays are the labels y (S, n), the values b (S, V), the starts p (S, d),
-    and the pairs of a selected and another token, (S, pairs, 2). A task with fewer
-    pairs repeats its first pair.
+    The other arrays are the labels y (S, n), the values b (S, V) and the initial p
+    (S, d). Each entry of `pairs` (S, pairs, 2) is a relevant token and another token of
+    its sequence. A task with fewer pairs than another task repeats its first pair.
     """
 
     E: np.ndarray
@@ -61,7 +60,7 @@ class Tasks:
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def gathered(self, L: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return indices of X in flat scores (S, L, V), and b there, (S, L, n, T)."""
+        """Return indices of X in flattened scores (S, L, V), and the values b of X."""
         if L not in self.kept:
             S, V = self.b.shape
             X = np.repeat(self.X[:, None], L, axis=1)
@@ -70,13 +69,13 @@ class Tasks:
         return self.kept[L]
 
     def differences(self, i: int = 0) -> np.ndarray:
-        """Return E_r - E_s for the pairs (r, s) of one task, (pairs, d)."""
+        """Return E_r - E_s for all pairs (r, s) of task `i`, (pairs, d)."""
         r, s = self.pairs[i].T
         return self.E[i][r] - self.E[i][s]
 
 
 def task_of(problem: OneStepProblem) -> Tasks:
-    """Return the task of a problem whose sequences have the same length."""
+    """Return the task of a problem with sequences of equal length."""
     model, bags = problem.model, problem.corpus.bags()
     X = np.stack([ids.repeat(times.astype(int)) for ids, times in bags])
     E, p, v = (x.detach().double().numpy() for x in model.parameters())
@@ -88,7 +87,7 @@ def task_of(problem: OneStepProblem) -> Tasks:
 
 
 def stacked(tasks: Sequence[Tasks]) -> Tasks:
-    """Stack tasks of equal sizes, except that their numbers of pairs may differ."""
+    """Stack tasks that have equal sizes; only their numbers of pairs may differ."""
     most = max(task.pairs.shape[1] for task in tasks)
     for task in tasks:
         missing = most - task.pairs.shape[1]
@@ -102,7 +101,7 @@ def stacked(tasks: Sequence[Tasks]) -> Tasks:
 
 
 def gradient(tasks: Tasks, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the gradient over a factor, for scores `a`, and the factor's log."""
+    """Return -dL/da divided by a factor, for scores `a`, and the factor's logarithm."""
     flat, b = tasks.gathered(a.shape[1])
     at = a.ravel()[flat]
     places = at.shape[3] * np.arange(at.size // at.shape[3]).reshape(at.shape[:3])
@@ -144,9 +143,10 @@ def coordinate(eta: float) -> Rule:
 
 
 def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
-    """Return Adam's rule for beta1 = 0.9; arguments are numbers or, per run, (L, 1).
+    """Return Adam's rule for beta1 = 0.9; arguments are numbers, or (L, 1) for L runs.
 
-    In `state`, m is divided by the gradient's norm; root(v-hat) is e^half root(v).
+    In `state`, `m` is minus the average gradient, divided by the gradient's norm, and
+    exp(half) root(v) is the root of the corrected average of squares.
     """
     with np.errstate(divide="ignore"):
         log_eps = np.log(eps)
@@ -204,7 +204,7 @@ def leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
 
 
 def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
-    """Return the largest margin at norm 1 ("l1" or "linf"), and its p, by an LP."""
+    """Return the largest margin at `norm` 1 ("l1" or "linf"), and its p, by an LP."""
     n, d = D.shape
     if norm == "linf":
         A = np.c_[-D, np.ones(n)]
@@ -222,13 +222,13 @@ def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
 
 @dataclass
 class Margins:
-    """The three optimal margins of a task, and the Euclidean max-margin unit vector."""
+    """The largest margins for l2, linf and l1, and the max-margin direction for l2."""
 
     margins: dict[str, float]
     direction: np.ndarray
 
     def of(self, p: np.ndarray, least: float) -> dict[str, float]:
-        """Return `least` / ‖p‖ as a share of each margin, and the cosine of p."""
+        """Return `least` / ‖p‖ / margin by norm, and the cosine of p to `direction`."""
         norms = {
             "l2": np.linalg.norm(p),
             "linf": np.abs(p).max(),
@@ -239,7 +239,7 @@ class Margins:
 
 
 def margins(problem: OneStepProblem, task: Tasks) -> Margins:
-    """Return the three margins of a problem, from the QP and both LPs."""
+    """Return the margins of a problem, by a QP for l2 and by LPs for linf and l1."""
     others = {norm: margin(task.differences(), norm)[0] for norm in ("linf", "l1")}
     best = problem.best
     return Margins({"l2": best.margin} | others, best.direction.numpy())
@@ -252,7 +252,7 @@ def small(seed: int, dim: int = 256) -> OneStepProblem:
 def separator(problem: OneStepProblem) -> np.ndarray:
     """Return the shortest p with scores 1 for relevant tokens and 0 for all others.
 
-    It selects as well as any optimizer's p, but it maximizes no margin.
+    This p selects as well as any optimizer's p, but it maximizes no margin.
     """
     E = problem.model.embeddings.detach().numpy()
     a = np.zeros(len(E))
@@ -261,7 +261,10 @@ def separator(problem: OneStepProblem) -> np.ndarray:
 
 
 def weighted_cosine(problem: OneStepProblem, p: np.ndarray, v: np.ndarray) -> float:
-    """Return the cosine of p to the max-margin p for norm root(sum root(v_j) p_j^2)."""
+    """Return the cosine of p to the max-margin direction of a weighted norm.
+
+    The weighted norm of p is root(sum_j root(v_j) p_j^2).
+    """
     weights = (v / v.mean()) ** 0.25
     scaled = problem.model.embeddings.detach() / torch.from_numpy(weights)
     best = attnsel.max_margin(scaled, problem.corpus, problem.relevant)
@@ -303,11 +306,11 @@ def reached(
     measure: Callable[[Tasks, np.ndarray], np.ndarray] = leads,
     every: int = 1,
 ) -> Iterator[tuple[int, int, int, float, float, np.ndarray, State]]:
-    """Yield the state of a run each time its lead first reaches one of its goals.
+    """Yield the state of a run whenever its least lead reaches the next of its goals.
 
-    `goals` contains a list for each of L runs; leads are compared every `every` steps.
-    The function yields the number of steps, the numbers of task and run, the goal, the
-    least lead, p (d,) and the state of the rule.
+    `goals` contains a rising list for each of L runs. They are checked every `every`
+    steps. The function yields the number of steps, the numbers of the task and of the
+    run, the goal, the least lead, p (d,) and the state of the rule for all runs.
     """
     left = {(i, k): [*of] for i in range(len(tasks.p)) for k, of in enumerate(goals)}
     for t, p, state in path(tasks, rule, most, len(goals)):
@@ -325,7 +328,7 @@ def reached(
 def shares_at(
     names: list[str], rule: Rule, goals: list[list[float]], most: int
 ) -> Iterator[Row]:
-    """Apply a rule; yield a row when a run's lead first reaches one of its goals."""
+    """Apply a rule; yield a row when a run's least lead reaches its next goal."""
     for t, i, k, lead, least, p, state in reached(setting().tasks, rule, goals, most):
         row: Row = {"optimizer": names[k], "seed": i, "lead": lead}
         row |= {"steps": t} | setting().known[i].of(p, least)
@@ -345,7 +348,7 @@ def column(*numbers: float) -> np.ndarray:
 
 
 def shares() -> Iterator[Row]:
-    """Run nine optimizers for five seeds; also yield the margins and a separator."""
+    """Yield rows about the margins, `separator` and nine optimizers, for five seeds."""
     for i in SEEDS:
         yield {"optimizer": "margin", "seed": i} | setting().known[i].margins
     for i, problem in enumerate(setting().problems):
@@ -378,7 +381,7 @@ def defaults() -> Iterator[Row]:
 
 
 def sizes() -> Iterator[Row]:
-    """Take sign steps of seven fixed sizes up to a lead of 300."""
+    """Take sign steps of seven fixed sizes until the least lead is 300."""
     etas = (0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.3)
     names = [f"{eta:g}" for eta in etas]
     yield from shares_at(names, sign(column(*etas)), [[300.0]] * len(etas), 40_000)
@@ -387,9 +390,9 @@ def sizes() -> Iterator[Row]:
 def epsilon() -> Iterator[Row]:
     """Run Adam for two epsilons until the median of root v is a tenth of epsilon.
 
-    `lead` is the lead at which the median is epsilon. When it is a tenth of epsilon,
-    Adam is nearly gradient descent with step size eta / epsilon. Therefore the flow
-    from there estimates after how many steps the cosine to the l2 direction is .99.
+    `lead` is the least lead when the median first falls below epsilon. When the median
+    is a tenth of epsilon, Adam is nearly gradient descent with step size eta / epsilon.
+    Therefore `log10_steps` follows the gradient flow from there.
     """
     tasks, values = setting().tasks, (1e-8, 1e-12)
     rows: dict[Any, Row] = {}
@@ -413,7 +416,10 @@ def epsilon() -> Iterator[Row]:
 
 
 def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float:
-    """Return log10 of the steps until the flow has cosine .99 to the l2 direction."""
+    """Return log10 of the steps until p has cosine .99 to the l2 max-margin direction.
+
+    A gradient flow from p estimates the number of steps of size exp(`log_eta`).
+    """
     model = copy.deepcopy(problem.model)
     with torch.no_grad():
         model.cls.copy_(torch.from_numpy(p))
@@ -424,7 +430,7 @@ def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float
 
 
 def rotations() -> Iterator[Row]:
-    """Rotate embeddings and start; compare p, rotated back, with p without rotation."""
+    """Train p in the given and in rotated coordinates; compare the two directions."""
     tasks = setting().tasks
     d = tasks.p.shape[1]
     draws = [np.random.default_rng(seed).normal(size=(d, d)) for seed in SEEDS]
@@ -446,13 +452,13 @@ def rotations() -> Iterator[Row]:
 
 
 def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
-    """Return p for each task when its lead first reaches the goal, (S, d)."""
+    """Return the p of each task when its least lead first reaches `goal`, (S, d)."""
     ends = {i: p for _, i, _, _, _, p, _ in reached(tasks, rule, [[goal]], 50_000)}
     return np.stack([ends[i] for i in range(len(tasks.p))])
 
 
 def dims() -> Iterator[Row]:
-    """Compare the l2 and l-infinity max-margin directions from d = 64 to 4,096."""
+    """Compare the l2 and linf max-margin directions in 64 to 4,096 dimensions."""
     for dim in (64, 256, 1024, 4096):
         for seed in SEEDS:
             problem = small(seed, dim)
@@ -468,7 +474,7 @@ def dims() -> Iterator[Row]:
 
 
 def joint() -> Iterator[Row]:
-    """Train E, p and v together; compare p with the margins of the trained E."""
+    """Train E, p and v together; compare the lead with the margins of the trained E."""
     rates: dict[Literal["adam", "gd"], float] = {"adam": 0.001, "gd": 10.0}
     for seed in SEEDS:
         corpus = attnsel.separable_corpus(**SIZES["T6"], seed=seed)
@@ -496,10 +502,10 @@ AGAIN |= {"Adam .005": adam(0.005)}
 
 
 def lost() -> Iterator[Row]:
-    """Yield the share of each class that selects correctly for eta_0 = 300.
+    """Yield the share of correct selections in each class, on the problems of `losing`.
 
-    A run has its row when the token with the most attention first leads the next one by
-    20 in all sequences. Each of ten problems has four runs: the flow, and three
+    A run yields its row when, in all sequences, the token with the most attention leads
+    the next one by 20. Each of ten problems has four runs: the flow, and three
     optimizers with embeddings in float32 and at most 100,000 steps.
     """
     for seed, problem in enumerate(losing()):
@@ -512,12 +518,12 @@ def lost() -> Iterator[Row]:
 
 
 def lost_again() -> Iterator[Row]:
-    """Run the three optimizers of `lost` with other step sizes."""
+    """Run the three optimizers of `lost` with doubled or halved step sizes."""
     yield from lost_by(AGAIN)
 
 
 def losing() -> list[OneStepProblem]:
-    """Return ten problems with first steps of size 300, which lose a class in some."""
+    """Return ten problems after a first step of size 300; runs of some lose a class."""
     return [
         one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
         for seed in range(10)
@@ -525,7 +531,7 @@ def losing() -> list[OneStepProblem]:
 
 
 def lost_by(rules: dict[str, Rule]) -> Iterator[Row]:
-    """Run update rules on the ten problems of `losing`; yield the rows of `lost`."""
+    """Run update rules on the ten problems of `losing`; yield rows as in `lost`."""
     problems = losing()
     tasks = stacked([task_of(problem) for problem in problems])
     tasks.E = tasks.E.astype(np.float32)
@@ -537,7 +543,7 @@ def lost_by(rules: dict[str, Rule]) -> Iterator[Row]:
 
 
 def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
-    """Return a row with the share of each class that selects correctly by scores a."""
+    """Return a row with the share of correct selections by scores `a` in each class."""
     bags = problem.corpus.counts.toarray() > 0
     right = np.where(bags, a, -np.inf).argmax(1) == problem.relevant.numpy()
     positive = problem.corpus.signs.numpy() > 0
@@ -550,11 +556,11 @@ def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
 
 
 def bend() -> Iterator[Row]:
-    """Train on IMDB and on synthetic sequences in several ways, to the same loss.
+    """Train on IMDB and on synthetic sequences in several ways, to a fixed loss.
 
     Each way has two seeds. The loss is .05 for reviews and .01 for synthetic sequences.
-    `end` is the mean value in the outermost bin of a side over the most extreme mean of
-    this side, averaged over both sides (`attnsel_book.v_shape.shape`).
+    `end` is the mean value in the outermost bin of a side, divided by the most extreme
+    mean of this side, and averaged over both sides (`attnsel_book.v_shape.shape`).
     """
     imdb = attnsel.load_corpus("imdb", min_count=20)
     reviews = imdb.balanced(2000).most_frequent(4000)
@@ -592,9 +598,10 @@ def reviews() -> Iterator[Row]:
     """Compare models that four optimizers train on reviews to the same loss.
 
     Runs from three seeds, with d = 512, end when the loss is below .3 or .1. Normalized
-    descent is slow here, so it has momentum .9 and stops at a loss of .3. Adam has the
-    settings of the chapter on reviews. Sign descent uses the signs of the gradient, and
-    normalized descent its unit vector. `cos` and `rank` compare p and E p with Adam's.
+    descent uses the unit vector of the gradient. It is slow here, so it has momentum .9
+    and stops at a loss of .3. Sign descent uses the signs of the gradient, and Adam has
+    the settings of the chapter on reviews. `cos` and `rank` compare p and E p with
+    Adam's.
     """
     goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
     for name, corpus in data().items():
@@ -609,7 +616,7 @@ def reviews() -> Iterator[Row]:
 
 
 def rates() -> Iterator[Row]:
-    """Repeat `reviews` at five rates of each optimizer, to a loss of .3.
+    """Repeat `reviews` at five learning rates of each optimizer, to a loss of .3.
 
     `rate` is relative to the rate in `reviews`. The control is Adam from another start;
     it shows how far two runs of the same optimizer differ.
@@ -631,14 +638,14 @@ def rates() -> Iterator[Row]:
 
 
 def data() -> dict[str, Corpus]:
-    """Return a part of IMDB, and Yelp, both with equally many reviews of each class."""
+    """Return parts of IMDB and Yelp with equally many reviews of each class."""
     imdb = attnsel.load_corpus("imdb", min_count=20).balanced(2000).most_frequent(4000)
     yelp = attnsel.load_corpus("yelp", min_count=1).most_frequent(5424).balanced()
     return {"imdb": imdb, "yelp": yelp}
 
 
 def beside(found: Row, first: Row) -> dict[str, float]:
-    """Return the cosine of p and the rank correlation of scores between two models."""
+    """Return the cosine between the p of two models and the rank correlation of E p."""
     a, b = (each["scores"][:, 0] for each in (found, first))
     cosine = torch.nn.functional.cosine_similarity(found["p"], first["p"], dim=0)
     return {"cos": float(cosine), "rank": float(spearmanr(a, b).statistic)}
@@ -675,10 +682,10 @@ WAYS: dict[str, Row] = {
 
 
 class AdamByDirection(torch.optim.SGD):
-    """Adam with a separate step for each of the two directions of E.
+    """Adam with a separate step for E along each of the directions p and v.
 
-    The gradient of E is g_a p^T + g_b v^T. Each of the two terms has its own moments
-    and moves its own part of E.
+    The gradient with respect to E is g_a p^T + g_b v^T. Each of the two terms has its
+    own moments and moves its own part of E.
     """
 
     def __init__(self, parts: list[torch.Tensor], lr: float, **settings: Any) -> None:
@@ -706,7 +713,7 @@ def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
 
 
 def gradient_of(part: torch.Tensor) -> torch.Tensor:
-    """Return the gradient of a parameter, which `fit` has computed."""
+    """Return the gradient that `fit` has computed for a parameter."""
     assert part.grad is not None
     return part.grad
 
@@ -726,7 +733,7 @@ def trained(
     dim: int | None = None,
     **other: Any,
 ) -> Row:
-    """Train E, p and v until the loss is below `loss`, by the optimizer `method`."""
+    """Train E, p and v with the optimizer `method` until the loss is below `loss`."""
     dim, loss = dim or DIM[kind], loss or LOSS[kind]
     model = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     run = attnsel.fit(
@@ -744,7 +751,7 @@ def trained(
 
 
 def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
-    """Remove random occurrences, so that no token has many more than `most`."""
+    """Remove random occurrences, so that no token has many more than `most` of them."""
     random = np.random.default_rng(seed)
     counts = corpus.counts.copy()
     total = np.maximum(counts.sum(axis=0), 1)
