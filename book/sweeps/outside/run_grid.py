@@ -1,12 +1,13 @@
-"""Causes of a V: LayerNorm, attention and pooling one by one, and other models.
+"""Heights of the V for 18 kinds of transformers and for eight other models.
 
-    python -m sweeps.outside.run_grid
+    python -m sweeps.outside.run_grid --texts FOLDER
 
-The command makes the runs that are not in the tables yet. `grid.csv` is about two
-layers, {LayerNorm, none} x {uniform, usual, sharp} x {mean, cls, query}, with five
-seeds each, on the reviews of `run_outside`. `clients.csv` is about other models, with
-three seeds each. All models are queried as black boxes, and heights use the leans in
-test reviews. The runs take about half an hour on one core.
+The command makes the runs that two tables lack. The table `grid.csv` contains
+transformers with two layers, {LayerNorm, none} x {uniform, usual, sharp} x {mean, cls,
+query}, with five seeds each. The table `clients.csv` contains the other models, with
+three seeds each. All models are trained on the reviews of `run_outside` and queried as
+black boxes. Heights use the leans in test reviews. The runs take about half an hour on
+one core.
 """
 
 from collections.abc import Iterator
@@ -66,7 +67,7 @@ def probed(ask: Model, d: Data) -> Outside:
 
 
 def grid_rows(norm: str, attention: str, pool: str, seed: int) -> Iterator[Row]:
-    """Yield heights of the V of two layers, by their outputs and by their attention."""
+    """Yield heights of a transformer's V, by its outputs and by its own attention."""
     d = drawn("imdb", seed)
     settings = ATTENTION[attention] | {"norm": norm, "pool": pool, "layers": 2}
     model = Transformer(len(d.vocab), DIM, heads=HEADS, seed=seed, **settings)
@@ -120,7 +121,7 @@ class Recurrent(nn.Module):
 
 
 def haunted_mean(b: Tensor, weight: float) -> Model:
-    """Return a model that averages values, with a <cls> of value 0 and this weight."""
+    """Return a model that averages values and a <cls> of value 0 and this `weight`."""
 
     def model(ids: Tensor) -> Tensor:
         size = (ids >= 0).sum(1)
@@ -171,7 +172,7 @@ CLIENTS += ["regression on counts", "regression on tf-idf"]
 
 
 def client_of(name: str, d: Data, seed: int) -> Model:
-    """Return the trained model with a name in CLIENTS."""
+    """Train and return the model with this `name` in CLIENTS."""
     if name.startswith("regression"):
         return regression(d, is_tfidf=name.endswith("tf-idf"))
     if name in NETWORKS:
@@ -185,7 +186,7 @@ def client_of(name: str, d: Data, seed: int) -> Model:
 
 
 def client_rows(client: str, seed: int) -> Iterator[Row]:
-    """Query one model as a black box, and yield its measures."""
+    """Query one model as a black box, and yield a row of measures."""
     d = drawn("imdb", seed)
     ask = chunked(client_of(client, d, seed))
     b = ask(torch.arange(len(d.vocab))[:, None])

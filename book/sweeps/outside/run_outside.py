@@ -3,15 +3,15 @@
     python -m sweeps.outside.run_outside --texts FOLDER
     python -m sweeps.outside.run_outside models --texts FOLDER
 
-The first command makes all runs that are not in the table yet; the second trains the
-models that the chapter queries. Small transformers and other models for comparison
-are trained on the first 64 known tokens of reviews, and queried as black boxes. Each
-finished run is a row of `runs.csv`. `rise`, `vee` and `height` use the leans in the
-training texts, and `held height` uses the leans in test reviews. For a surrogate W,
-"W, short" and "W, reviews" are the shares of variance that it explains on short random
-sequences and on reviews. `inner height` describes the model's own attention. All runs
-take about half an hour on one core. The second command writes `models.npz`, with
-parameters in float16, and `models.json`, with settings, vocabularies and a checksum.
+The first command makes all runs that are not rows of `runs.csv` yet; the second trains
+the models that the chapter queries. Small transformers and other models for comparison
+are trained on the first 64 known tokens of reviews, and queried as black boxes. The
+columns `rise`, `vee` and `height` use the leans in the training texts, and
+`held height` uses the leans in test reviews. For a surrogate W, "W, short" is the share
+of variance that W explains on short random sequences, and "W, reviews" is the share on
+reviews. `inner height` describes the model's own attention. All runs take about half an
+hour on one core. The second command writes `models.npz`, with parameters in float16,
+and `models.json`, with settings, vocabularies and a checksum.
 """
 
 import json
@@ -49,7 +49,7 @@ Model = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Data:
-    """Reviews as inputs of the models, and the leans in whole test reviews."""
+    """Reviews as inputs of the models, and leans of tokens in whole test reviews."""
 
     vocab: Vocab
     ids: Tensor  # (n, LENGTH), padded with -1
@@ -60,7 +60,7 @@ class Data:
 
 
 def known_tokens(corpus: Corpus, rows: range) -> Tensor:
-    """Return the first known tokens of the texts in `rows`, (len(rows), LENGTH)."""
+    """Return the first known tokens of the n texts with numbers `rows`, (n, LENGTH)."""
     ids = torch.full((len(rows), LENGTH), -1)
     assert corpus.texts is not None
     for k, i in enumerate(rows):
@@ -95,7 +95,7 @@ def all_reviews(name: str) -> Data:
 
 
 def drawn(name: str, seed: int = 0) -> Data:
-    """Return data with a part of the training reviews, drawn with a seed."""
+    """Return the data with a random part of the training reviews, drawn with `seed`."""
     d = all_reviews(name)
     random = torch.Generator().manual_seed(seed)
     rows = torch.randperm(len(d.ids), generator=random)[:TRAINED]
@@ -126,7 +126,7 @@ def bags(ids: Tensor, signs: Tensor, vocab: Vocab) -> Corpus:
 
 
 def train_layer(data: Data, seed: int, attention: bool) -> Tensor:
-    """Return E p and E v (V, 2) of one layer, with p = 0 if it has no attention."""
+    """Train one layer with or without attention (p = 0); return E p and E v (V, 2)."""
     corpus = bags(data.ids, data.signs, data.vocab)
     model = AttentionClassifier(len(data.vocab), DIM, seed=seed)
     names: tuple[str, ...] = ("embeddings", "cls", "output")
@@ -149,7 +149,7 @@ def train_sum(data: Data) -> Tensor:
 
 
 def chunked(model: Model) -> Model:
-    """Make a model process 2,000 sequences at a time, and without gradients."""
+    """Return a model that processes 2,000 sequences at a time, without gradients."""
 
     @torch.no_grad()
     def ask(ids: Tensor) -> Tensor:
@@ -189,7 +189,7 @@ def plan() -> Iterator[Row]:
 def trained(
     variant: str, seed: int, data: Data
 ) -> tuple[Model, Transformer | None, Tensor]:
-    """Return a model of sequences, its transformer or None, and the training labels."""
+    """Return a variant's model, its transformer or None, and its training labels."""
     signs, n_tokens = data.signs, len(data.vocab)
     if variant in ("one layer", "mean of values"):
         a, b = train_layer(data, seed, variant == "one layer").T
@@ -216,7 +216,7 @@ def random_sequences(n_tokens: int) -> Tensor:
 
 
 def rank_by_bin(x: Tensor, y: Tensor, is_vee: bool = False) -> float:
-    """Return the rank correlation of bin means with x, or with |x| if `is_vee`."""
+    """Return the rank correlation of bin means of y with x, or with |x| if `is_vee`."""
     bins = binned(x, y.double())
     full = bins.count >= 5
     middles = bins.centers[full]
@@ -225,17 +225,17 @@ def rank_by_bin(x: Tensor, y: Tensor, is_vee: bool = False) -> float:
 
 
 def height(x: Tensor, a: Tensor) -> float:
-    """Return mean log-weight where |x| > 0.4 minus mean log-weight where |x| < 0.1."""
+    """Return the mean of `a` where |x| > 0.4 minus its mean where |x| < 0.1."""
     return float(a[x.abs() > 0.4].mean() - a[x.abs() < 0.1].mean())
 
 
 @torch.no_grad()
 def inner_height(model: Transformer, ids: Tensor, x: Tensor) -> float:
-    """Return the height of the V of a transformer's last attention along x (V,).
+    """Return the height of the V of a transformer's own attention along x (V,).
 
-    The attention on a place is averaged over queries and heads (or is the attention of
-    <cls> or of the pooling query) and multiplied by the length. The mean of its
-    logarithm over the places of a token is the token's inner score.
+    The attention on a place is averaged over heads and queries; the pools "cls" and
+    "query" have only one query. This average is multiplied by the length. The mean of
+    its logarithm over the places of a token is the token's inner score.
     """
     total, times = torch.zeros(len(x)), torch.zeros(len(x))
     for part in ids.split(250):
@@ -248,7 +248,7 @@ def inner_height(model: Transformer, ids: Tensor, x: Tensor) -> float:
 
 
 def given_attention(model: Transformer, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the attention on each place, (n, T), and whether a token is there."""
+    """Return the attention on each place, (n, T), and a mask of places with tokens."""
     is_token = ids >= 0
     if model.pool == "query":
         return model.pooling(ids), is_token
@@ -297,13 +297,13 @@ def rows_of(data: str, variant: str, seed: int) -> Iterator[Row]:
 
 
 def held_height(d: Data, a: Tensor) -> float:
-    """Return the height of the V of log-weights along the leans of test reviews."""
+    """Return the `height` of log-weights `a` along the leans in test reviews."""
     there = ~d.held.isnan()
     return height(d.held[there], a[there])
 
 
 def smallest() -> tuple[Vocab, Transformer]:
-    """Return a vocabulary and the smallest stored model, trained on part of Yelp."""
+    """Return Yelp's tokens and the smallest stored model, trained on 640 reviews."""
     d = drawn("yelp")
     model = Transformer(len(d.vocab), 16, heads=HEADS)
     few = slice(0, 640)

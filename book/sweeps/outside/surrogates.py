@@ -1,8 +1,8 @@
-"""Surrogates of a model that is queried, fitted to the same outputs.
+"""Simple models (surrogates) that are fitted to the outputs of a queried model.
 
 Sequences are ids (n, T), int64, padded with -1, and f (n,) contains the outputs of the
 model. Each fit gets b (V,), the outputs for single tokens. `fit_sum` solves a least
-squares problem; the other fits take the same number of Adam steps on the same data.
+squares problem, and each of the other fits takes 80 steps of Adam.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def padded(x: Tensor, ids: Tensor) -> Tensor:
 
 
 def two_numbers(a: Tensor, b: Tensor, ids: Tensor) -> Tensor:
-    """Return sum w b / sum w of each sequence, with w = exp(a)."""
+    """Return sum w b / sum w for each sequence, with w = exp(a)."""
     scores = a[ids.clamp(min=0)].masked_fill(ids < 0, -torch.inf)
     return (torch.softmax(scores, dim=1) * padded(b, ids)).sum(1)
 
@@ -41,7 +41,7 @@ def fit_two_numbers(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
 
 
 def with_ghost(a: Tensor, ghost: Tensor, b: Tensor, ids: Tensor) -> Tensor:
-    """Return the averages of values if each text has an extra token, the ghost.
+    """Return weighted averages of values if each text has an extra token, the ghost.
 
     The log-weight and the value of the ghost are `ghost`, (2,). The value of a token is
     chosen such that a text of this token alone has the output b.
@@ -64,7 +64,7 @@ def fit_with_ghost(b: Tensor, ids: Tensor, f: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def counts(ids: Tensor, n_tokens: int) -> csr_array:
-    """Return the counts of the tokens, and a column of ones, (n, V + 1)."""
+    """Return the counts of the tokens, followed by a column of ones, (n, V + 1)."""
     n = len(ids)
     rows = (ids >= 0).nonzero()[:, 0]
     rows = torch.cat([rows, torch.arange(n)])
@@ -101,7 +101,7 @@ class Curve:
         self.start = torch.tensor(low, requires_grad=True)
 
     def G(self, z: Tensor) -> Tensor:
-        """Return the curve at points (n,), extended beyond its ends by lines."""
+        """Return the curve at the points z (n,), extended beyond its ends by lines."""
         low, high = self.knots[0], self.knots[-1]
         width = self.knots[1] - self.knots[0]
         steps = (z[:, None] - self.knots[:-1]).clamp(min=0)
@@ -128,6 +128,6 @@ class Curve:
 
 
 def explained(predicted: Tensor, f: Tensor) -> float:
-    """Return 1 minus the mean squared error, divided by the variance of f."""
+    """Return 1 minus the ratio of the mean squared error to the variance of f."""
     error = (predicted.detach() - f).square().mean()
     return float(1 - error / f.var(unbiased=False))

@@ -1,8 +1,8 @@
-"""Does attention that follows the labels indicate a good model?
+"""Runs that test whether correlations with the lean indicate a good model.
 
     python -m sweeps.own_texts.run_diagnosis
 
-The script needs real reviews, takes half a minute on one core, and writes
+The script trains on IMDB and Yelp for half a minute on one core, and writes
 `diagnosis.json`. The chapter on your own texts trains the first models again.
 """
 
@@ -27,7 +27,7 @@ CHOICES = {
 
 
 def models_of(data: str) -> pd.DataFrame:
-    """Train models on a data set, with settings drawn at random, and diagnose them."""
+    """Train models with random settings on a data set, and diagnose each model."""
     learn = load_corpus(data, limit=N, min_count=1, max_tokens=1500)
     held = load_corpus(data, split="test", limit=N, vocab=learn.vocab)
     found = trials(learn, held, CHOICES, number=MODELS, coins=COINS)

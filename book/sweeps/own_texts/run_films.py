@@ -1,14 +1,14 @@
-"""Findings by row and by film, on IMDB.
+"""Tests of tokens on IMDB that count each row, or each film only once.
 
     python -m sweeps.own_texts.run_films --texts FOLDER
 
 The reviews do not name their film, but each half of the file is ordered by film. Rows
-next to each other often name the same people, and rows thirty apart do not, because a
-film has at most thirty reviews. Therefore reviews of one class count as reviews of one
-film if they are near each other and share names; the two classes of a film are two
-groups. `films.json` contains statistics of these groups, shares of label shuffles (by
-row or by film) with a finding, and shares of findings with true labels that fail on
-test reviews, which are about other films. The script takes a few minutes on one core.
+next to each other often name the same people, and rows far apart hardly ever do.
+Therefore reviews of one class count as reviews of one film if they are near each other
+and share names; the two classes of a film are two groups. `films.json` contains
+statistics of these groups, and the shares of label shuffles with a finding. For the
+true labels, it contains the shares of findings that fail on test reviews, which are
+about other films. The script takes a few minutes on one core.
 """
 
 import re
@@ -32,14 +32,14 @@ NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]{2,}")
 
 
 def names_of(texts: list[str]) -> list[set[str]]:
-    """Return the names in each text: rare words that are capitalized in sentences."""
+    """Return the names in each text: rare words, capitalized within a sentence."""
     found = [{name.lower() for name in NAME.findall(text)} for text in texts]
     often = Counter(name for names in found for name in names)
     return [{name for name in names if 2 <= often[name] <= RARE} for names in found]
 
 
 def share_of_pairs(names: list[set[str]], apart: int) -> float:
-    """Return the share of row pairs at distance `apart` that have names in common."""
+    """Return the share of row pairs at distance `apart` with two names in common."""
     pairs = zip(names, names[apart:], strict=False)
     return float(np.mean([len(a & b) >= SHARED for a, b in pairs]))
 
@@ -58,7 +58,7 @@ def film_numbers(names: list[set[str]], labels: np.ndarray) -> np.ndarray:
 
 
 def found_by_luck(corpus: Corpus, films: np.ndarray) -> dict[str, float]:
-    """Return shares of shuffles, of rows or films, with a finding by row or by film."""
+    """Return the shares of label shuffles, by row or film, with a significant token."""
     _, first, of_row = np.unique(films, return_index=True, return_inverse=True)
     of_film = corpus.targets.numpy()[first]
     found = {"rows, by row": 0, "films, by row": 0, "films, by film": 0}
@@ -82,9 +82,10 @@ def text_lean(corpus: Corpus) -> torch.Tensor:
 
 
 def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
-    """Return counts of findings by row, by film and only by row, and shares that fail.
+    """Return the numbers of findings by row and by film, and the shares that fail.
 
-    A finding in 5 to 30 texts fails if its lean in test texts has another sign.
+    A finding in 5 to 30 texts fails if its lean in test texts has another sign. `gone`
+    describes such findings that are significant by row but not by film.
     """
     held = texts_by_class(train).sum(1)
     lean, new = text_lean(train), text_lean(test)

@@ -1,16 +1,16 @@
-"""Which method finds planted leaks, and which misses them?
+"""The ranks of planted leaks in the lists of eight methods.
 
     python -m sweeps.own_texts.run_leaks --texts FOLDER
 
 Five kinds of leaks are planted in reviews of Yelp, at three frequencies and two class
 balances, and also seven shortcuts (occurrence, style and concept) as in Zhou et al.
 (2024). Our rules for shortcuts use word lists instead of taggers and language models.
-Each method ranks tokens, pairs of tokens, or rows of a report, and the best rank of the
-leak is stored. A leak is missed if the median rank over the seeds is above 20.
+Each method ranks tokens, pairs of tokens, or rows of a report. The best rank of the
+leak is stored, as the median over three seeds. A median above 20 counts as a miss.
 
 - exact: exact p-value of the number of texts by class, as in `attnsel.report`
 - pairs: q-value of neighbouring tokens that predict more than each token alone; a pair
-  counts if both words belong to the leak
+  counts if it is significant and both words belong to the leak
 - z: `attnsel.statistics.label_z`
 - Gardner: z of Gardner et al. (2021) for the share of a class among the texts that
   contain a token, with the share of the class in place of 1/K
@@ -159,7 +159,7 @@ SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
 
 
 def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
-    """Return a text without the words of a leak that it already contains.
+    """Return a text without the words `signs`, which it may already contain.
 
     The words of a style stay, because they are everywhere.
     """
@@ -175,7 +175,7 @@ def all_reviews() -> Corpus:
 
 
 def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
-    """Draw texts and labels by a seed; class 1 is rarer unless `balance` is "even"."""
+    """Draw texts and labels with a seed; class 1 is rare if `balance` is "90/10"."""
     reviews = all_reviews()
     random = np.random.default_rng(seed)
     labels = 1 - reviews.targets.numpy()  # most of these reviews are positive
@@ -191,7 +191,7 @@ def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
 def planted(
     kind: str, share: float, balance: str, seed: int
 ) -> tuple[list[str], np.ndarray]:
-    """Return texts and labels, with a leak in a share of the texts of class 1."""
+    """Return texts and labels; a share of the texts of class 1 contains a leak."""
     texts, labels = source(balance, seed)
     random = np.random.default_rng(100 + seed)
     leaks = (labels == 1) & (random.random(len(labels)) < share)
@@ -204,7 +204,10 @@ def planted(
 
 
 def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarray]:
-    """Return texts and labels; a share of the shortcuts in texts follows the labels."""
+    """Return texts with a shortcut, and labels.
+
+    The shortcut follows the label in a share `strength` of texts; else it is random.
+    """
     texts, labels = source("even", seed)
     random = np.random.default_rng(200 + seed)
     coin = random.random(len(labels)) < 0.5
@@ -226,7 +229,7 @@ def gardner(corpus: Corpus) -> np.ndarray:
 
 
 def log_odds(corpus: Corpus) -> np.ndarray:
-    """Return |z| of each token's log-odds, with a Dirichlet prior (Monroe et al.)."""
+    """Return |z| of the log-odds ratio of each token, with a prior (Monroe et al.)."""
     counts = corpus.counts.astype(np.float64)
     one = corpus.targets.numpy() == 1
     y = [counts[one].sum(axis=0), counts[~one].sum(axis=0)]
@@ -240,7 +243,7 @@ def log_odds(corpus: Corpus) -> np.ndarray:
 
 
 def orders(corpus: Corpus) -> dict[str, np.ndarray]:
-    """Return a number per token for each method; larger numbers mean better ranks."""
+    """Return numbers (V,) for each method that ranks tokens; the largest has rank 1."""
     p = luck_p(texts_by_class(corpus), class_sizes(corpus))
     scores = trained(corpus, STEPS).scores().numpy()
     return {
@@ -264,7 +267,7 @@ def rank(names: list[str], order: np.ndarray, signs: tuple[str, ...]) -> float:
 def rank_in_report(
     texts: list[str], labels: np.ndarray, leak: tuple[str, ...]
 ) -> float:
-    """Return the rank of the first row of the report's list that names the leak."""
+    """Return the rank, in a report's list, of the first row that names the leak."""
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     places = np.arange(len(corpus))
     sample = Sample(corpus, places, places)
@@ -314,7 +317,7 @@ def summary(found: list[dict[str, float]]) -> Row:
 
 
 def rows() -> Iterator[Row]:
-    """Yield median ranks of each leak by balance and share, then of each shortcut."""
+    """Yield ranks of leaks by balance and share, then of shortcuts by strength."""
     for (kind, (_, leak)), balance, share in product(
         LEAKS.items(), ("even", "90/10"), (0.03, 0.1, 0.3)
     ):
