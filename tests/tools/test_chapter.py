@@ -69,7 +69,8 @@ def tree(tmp_path_factory) -> Path:
 def run(tree: Path, *command: str) -> None:
     """Run a command in a tree, with the tree's packages, and expect success."""
     places = os.pathsep.join(str(tree / folder) for folder in ("", "book", "report"))
-    settings = os.environ | {"PYTHONPATH": places}
+    # jupytext signs notebooks in the home folder, which may not be writable.
+    settings = os.environ | {"PYTHONPATH": places, "HOME": str(tree.parent)}
     done = subprocess.run(
         command, cwd=tree, env=settings, capture_output=True, text=True
     )
