@@ -1,4 +1,4 @@
-"""`python -m attnsel`: the command line of the report."""
+"""The command line of the report, `python -m attnsel report FILE`."""
 
 import sys
 

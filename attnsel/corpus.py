@@ -1,7 +1,7 @@
-"""`Corpus`: texts as bags of tokens, with their classes.
+"""`Corpus`, which stores texts as bags of tokens, together with their classes.
 
 The classifier of the paper ignores the order of the tokens. Therefore a sequence is
-stored as the count of each token, and a corpus as a sparse matrix of counts.
+stored as the counts of its tokens, and a corpus as a sparse matrix of counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Corpus:
             "known token").
 
     Raises:
-        ValueError: if the shapes disagree, if there is no sequence, if one is empty, if
+        ValueError: if the shapes disagree, if there is no sequence or an empty one, if
             a count is negative or not whole, or if a label is out of range.
     """
 
@@ -95,17 +95,17 @@ class Corpus:
                 a test split, pass the vocabulary of the training corpus. If None, a
                 vocabulary is fitted, with its tokens in order of decreasing frequency.
             min_count: smallest number of occurrences of a token in a fitted vocabulary.
-                If None, it is the first of 20, 10, 5, 2 and 1 for which the tokens make
-                up at least two thirds of the texts. A warning reports a number below
-                20, which is chosen in a small corpus.
+                If None, it is the first of 20, 10, 5, 2 and 1 for which the vocabulary
+                covers at least two thirds of all tokens in the texts. A warning reports
+                a number below 20, which is chosen in a small corpus.
             max_tokens: largest size of a fitted vocabulary.
             tokenize: function that splits a text into tokens, for scripts without
                 spaces. If None, the function of `vocab` is used, or else
                 `attnsel.tokens.split`.
             name: name of the corpus, used in messages.
             on_bad_rows: treatment of rows without text, label or known token. "warn"
-                and "ignore" leave them out, with or without a warning; "error" raises a
-                ValueError that names them.
+                leaves them out with a warning, and "ignore" without one; "error" raises
+                a ValueError that names them.
 
         Raises:
             ValueError: if the numbers of texts and labels differ, if a label cannot
@@ -266,7 +266,7 @@ class Corpus:
         return torch.from_numpy(self.counts.sum(axis=1, dtype=np.float64)).long()
 
     def with_labels(self, labels: torch.Tensor) -> Corpus:
-        """Return the same sequences with other labels, int64 (n,) in 0..K-1.
+        """Return a corpus of the same sequences with new labels, int64 (n,) in 0..K-1.
 
         Raises:
             ValueError: if the number of labels is not n, or a label is out of range.
@@ -297,7 +297,7 @@ class Corpus:
         of these tokens are left out, with a warning.
 
         Raises:
-            ValueError: if `size` is below 1.
+            ValueError: if `size` is below 1, or if no sequence is left.
         """
         check_number("size", size, 1, integer=True)
         return self.of_usable_rows(
@@ -321,7 +321,7 @@ class Corpus:
         return list(zip(ids, np.split(self.counts.data, cuts), strict=True))
 
     def words(self, i: int) -> list[tuple[str, int]]:
-        """Split sequence i into pieces with their token ids, for example to color them.
+        """Split sequence i into pieces with their token ids, for example to color it.
 
         The pieces, joined together, are the cleaned text. Characters between tokens,
         and tokens that are not in the vocabulary, have the id -1. For a sequence

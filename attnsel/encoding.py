@@ -5,11 +5,11 @@
     texts                      n strings
       | text_blocks            blocks of about a million letters
       v
-    tokens_in_order            per block: split, and number the distinct tokens
-      | counted                the bag of each text: ids of tokens, and how often
+    tokens_in_order            the tokens of a block, as ids in this block
+      | counted                the bag of each text, as ids and counts
       v
-    frequent_tokens            all blocks: the vocabulary, by frequency
-      | count_matrix           ids of a block -> ids of the vocabulary
+    frequent_tokens            the vocabulary of all blocks, most frequent token first
+      | count_matrix           ids in a block become ids in the vocabulary
       v
     counts (n, V)              csr_array, float32: `Corpus.counts`
 
@@ -112,8 +112,8 @@ def frequent_tokens(
 
     Rows with -1 in `numbers` have no class and are not counted. Tokens of equal
     frequency are in alphabetical order, and at most `max_tokens` are returned. If
-    `min_count` is None, it is 20, or smaller in a small corpus, with a warning. The
-    function also warns if many tokens are clauses of a script without spaces.
+    `min_count` is None, it is 20 or, in a small corpus, smaller. The function warns if
+    it is smaller, or if many tokens are clauses in a script without spaces.
 
     Raises:
         ValueError: if there are tokens, but no token occurs `min_count` times.
@@ -139,8 +139,8 @@ def suitable_min_count(times: np.ndarray) -> int:
     """Return the largest of MIN_COUNTS for which the frequent tokens cover enough text.
 
     Tokens are frequent if they occur at least that many times. Their share of all
-    occurrences must be at least COVERED_SHARE. If no token occurs, the result is the
-    largest value. `times` (V,) is the number of occurrences of each token.
+    occurrences must be at least COVERED_SHARE. If no token occurs, the largest number
+    is returned. `times` (V,) contains the number of occurrences of each token.
     """
     if not times.any():  # the error is that no row is left
         return MIN_COUNTS[0]

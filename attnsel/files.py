@@ -1,4 +1,4 @@
-"""Write files completely or not at all, and verify files of tensors on reading."""
+"""Functions that write files completely or not at all, and that detect damage."""
 
 import os
 import pickle
@@ -12,14 +12,14 @@ UNFINISHED: list[Path] = []  # files that are not in their place yet
 
 
 def write_files(files: Mapping[Path, bytes | dict[str, Any]]) -> None:
-    """Write all of the given files or, after an error, none of them.
+    """Write all of the given files or, if one cannot be written, none of them.
 
-    `files` maps paths to contents. A content is either bytes or a dictionary of
-    tensors, numbers, strings and lists. `read_verified` reads such a dictionary.
+    `files` maps paths to contents: bytes, or a dictionary of tensors, numbers, strings
+    and lists, which `read_verified` can read.
 
     Raises:
-        OSError: if a file cannot be written. The message names this file, and no file
-            has changed.
+        OSError: if a file cannot be written, in which case no file has changed, or if a
+            written file cannot be moved to its place. The message names the file.
     """
     parts: dict[Path, Path] = {}
     try:
@@ -67,8 +67,8 @@ def read_verified(path: str | os.PathLike[str]) -> dict[str, Any]:
     file contains code, the function raises an error and does not run the code.
 
     Raises:
-        ValueError: if the file is damaged, contains code, or was not written by
-            `write_files`.
+        ValueError: if the file is damaged, contains code, or contains anything but a
+            dictionary.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""The classes that labels name, and the rows of a source that cannot be used."""
+"""Functions that convert labels to class numbers, and that report unusable rows."""
 
 import re
 import warnings
@@ -18,12 +18,12 @@ CLASSES_SHOWN = 10  # number of classes that a message names
 def number_labels(
     labels: Any, n: int, classes: Sequence[ClassName] | None
 ) -> tuple[np.ndarray | None, Sequence[ClassName] | None]:
-    """Return the class number of each row and the classes.
+    """Return the class number of each row, and the classes.
 
     The numbers are int64 (n,), with -1 for a missing label; they are None if `labels`
-    is None. If `classes` is None, the classes are the labels that occur: numbers and
-    booleans in increasing order, then words in alphabetical order. Categories stay in
-    their order.
+    is None. If `classes` is None, the classes are the labels that occur, first numbers
+    and booleans in increasing order, then words in alphabetical order. Labels of a
+    categorical column keep the order of their categories.
 
     Raises:
         ValueError: if the number of labels is not n, if a label cannot name a class or
@@ -148,7 +148,7 @@ def _is_blank(text: Any) -> bool:
 def report_left_out(
     left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str, level: int = 3
 ) -> None:
-    """Warn about the rows that are left out, or raise an error.
+    """Warn about rows that are left out, raise an error, or ignore the rows.
 
     Args:
         left_out: names of the rows that are left out, grouped by their missing part.

@@ -26,10 +26,10 @@ class _Bar(tqdm):
 
 
 def progress(iterable: Iterable[T], description: str) -> Generator[T, None, None]:
-    """Iterate with a progress bar, which appears after two seconds.
+    """Yield the items of an iterable, and show a progress bar after two seconds.
 
     The bar disappears at the end of the loop. It is shown in notebooks and terminals,
-    unless `ATTNSEL_PROGRESS=0`.
+    unless the environment variable `ATTNSEL_PROGRESS` is 0.
     """
     # None hides it where there is no terminal.
     is_hidden = os.environ.get("ATTNSEL_PROGRESS") == "0" or None
