@@ -1,4 +1,4 @@
-"""Gradient flow on the ⟨cls⟩ embedding p, integrated over its path's arc length."""
+"""Gradient flow on the <cls> embedding p, integrated over the path's arc length."""
 
 import math
 import warnings
@@ -36,15 +36,15 @@ class Flow:
         cls: p, float64 (k, d).
         norms: ‖p‖, float64 (k,).
         loss: mean logistic loss, float64 (k,).
-        log_excess: log of the excess loss, float64 (k,); nan if it is negative. The
-            excess loss is the loss minus the loss with all attention on the most
+        log_excess: log of the excess loss, float64 (k,); nan if that loss is negative.
+            The excess loss is the loss minus the loss with all attention on the most
             attended token of each sequence.
         log_gradient: log ‖dL/dp‖, float64 (k,).
         attention: attention on the selected token of each sequence, float64 (k, n).
         selected: token with the most attention in each sequence at the end of the flow,
             int64 tensor (n,).
         reason: "max_norm" if ‖p‖ reached `max_norm`, or "stalled" if at the end the
-            pulls of the tokens cancel up to rounding, as at a stationary point.
+            pulls of the tokens nearly cancel, as close to a stationary point.
     """
 
     cls: Tensor
@@ -60,7 +60,7 @@ class Flow:
     def log_time(self) -> Tensor:
         """Log of the flow's time at each point, float64 (k,); -inf at the first point.
 
-        The computation assumes that log ‖dL/dp‖ is linear in arc length between points.
+        Between points, the path is assumed to be straight, and log ‖dL/dp‖ linear.
         """
         length = self.cls.diff(dim=0).norm(dim=1)
         change = self.log_gradient.diff()
@@ -88,7 +88,7 @@ def gradient_flow(
     record: Sequence[float] = (),
     tol: float = 1e-6,
 ) -> Flow:
-    r"""Integrate dp/dt = -dL/dp from model.cls, with embeddings and output fixed.
+    r"""Integrate dp/dt = -dL/dp from `model.cls`, with embeddings and output fixed.
 
     This flow is the second phase of Theorem 4.3. The function integrates the path over
     its arc length s,
@@ -105,8 +105,8 @@ def gradient_flow(
         max_norm: value of ‖p‖ at which the flow ends, larger than ‖p‖ at the start. If
             the flow ends earlier, the function warns.
         record: values of ‖p‖. A point is recorded when ‖p‖ first reaches each value, in
-            addition to the start and the end of each step of the solver. Values that
-            are not between ‖p‖ at the start and `max_norm` are ignored.
+            addition to the start of the flow and the end of each solver step. Values
+            that are not between ‖p‖ at the start and `max_norm` are ignored.
         tol: relative and absolute tolerance of the solver.
 
     Raises:
@@ -237,7 +237,7 @@ def _column(numbers: Iterable[float]) -> Tensor:
 
 
 def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, float]:
-    r"""Return the direction of -dL/dp, and log ‖dL/dp‖, for p = model.cls.
+    r"""Return the direction of -dL/dp, and log ‖dL/dp‖, for p = `model.cls`.
 
     .. math::
 

@@ -1,8 +1,8 @@
 """Learners, which take the steps of `attnsel.fit` by autograd or in score space.
 
 A step has two parts: `Learner.take_gradient` computes the gradient at the current
-parameters, and `Learner.step` updates them. Between the two, `attnsel.fit` records loss
-and accuracy and may stop.
+parameters, and `Learner.step` updates them. With full batches, `attnsel.fit` records
+the loss and the accuracy between the two parts, and may stop there.
 """
 
 from collections.abc import Callable, Collection
@@ -149,7 +149,7 @@ class Learner:
         self._scores = None
 
     def memories(self) -> list[dict[str, Tensor]]:
-        """Return the state of the optimizer of each block."""
+        """Return the states of the optimizers, one per parameter or block of rows."""
         return [
             optimizer.memory
             for optimizer in chain.from_iterable(self.block_optimizers.values())
@@ -208,13 +208,13 @@ class TorchLearner(Learner):
 
 
 class ScoreSpaceLearner(Learner):
-    """A learner for one-layer models that computes score gradients in several threads.
+    """A learner that computes score gradients of one-layer models in several threads.
 
     On the CPU, each parameter is updated in blocks of rows. The thread that computes
-    the gradient of a block also updates the block while it is in the cache. If d is
-    2048, a step takes half the time and three quarters of the memory that
-    `torch.optim.Adam` takes. The results do not depend on the number of threads,
-    because neither the blocks nor the order of summation depends on it.
+    the gradient of a block of E also updates the block while it is in the cache. If d
+    is 2048, a step takes half the time and three quarters of the memory of a step with
+    `torch.optim.Adam`. The results do not depend on the number of threads, because
+    neither the blocks nor the order of summation depends on it.
     """
 
     def __init__(

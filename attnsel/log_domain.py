@@ -1,17 +1,17 @@
-r"""The loss as a function of p alone, and its gradient, exact at any norm of p.
+r"""The loss as a function of p alone, and its gradient, accurate at any norm of p.
 
 If E and v are fixed, the gradient of the loss with respect to p falls like exp(-margin
-‖p‖), and rounding errors exceed it long before float64 underflows. Here nearly equal
-numbers are never subtracted, and the common factor of the gradient is kept as a
-logarithm, so that the direction of the gradient stays exact at any norm.
+‖p‖), and rounding errors exceed it long before float64 underflows. Here, numbers that
+become nearly equal as ‖p‖ grows are not subtracted, and the common factor of the
+gradient is kept as a logarithm. Thus the gradient's direction is always accurate.
 
 In formulas, with q_i the attention on token i of a sequence, b_i = E_i·v its value, f
 the logit and g = 1 / (1 + exp(y f)),
 
 .. math:: -\nabla_p L = \hat{\mathbb{E}}\Big[\sum_i y g q_i (b_i - f) E_i\Big] .
 
-`top` is the token with the most attention. The numbers f - b_top, b_i - b_top and
-1 - q_top are computed directly and not as differences.
+`top` is the token with the most attention. We compute f - b_top as the sum of all
+q_i (b_i - b_top), and log q_top with `log1p`, to be accurate if q_top is close to 1.
 """
 
 import math
@@ -37,9 +37,9 @@ LINEAR = 1e-8
 class ClsProblem:
     """The loss as a function of p, for fixed E and v, in coordinates of E's row space.
 
-    Here E has one row per token that occurs, and p = basis z + rest with coordinates z.
-    Therefore the scores of these tokens are `points` z. An array of length nnz has one
-    entry for each distinct token of each sequence, in the order of `corpus.counts`.
+    Here E has one row per token that occurs, and p = `basis` z + `rest`. Therefore the
+    scores E p of these tokens are `points` z. An array of length nnz has one entry for
+    each distinct token of each sequence, in the order of `corpus.counts`.
 
     Attributes:
         basis: orthonormal basis of the row space, float64 tensor (d, r), where r is the
@@ -75,7 +75,7 @@ class ClsProblem:
 
     @cached_property
     def unseen(self) -> float:
-        """Norm of `rest`, the part of p that is orthogonal to the rows of E."""
+        """The norm of `rest`, the part of p that is orthogonal to the rows of E."""
         return float(self.rest.norm())
 
     def cls(self, z: np.ndarray) -> Tensor:
@@ -96,8 +96,8 @@ def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
     """Return the `ClsProblem` of a model and a corpus of two classes.
 
     Raises:
-        ValueError: if the corpus has another vocabulary, if it does not have two
-            classes, or if a parameter is not finite.
+        ValueError: if model and corpus have different vocabularies, if the corpus does
+            not have two classes, or if a parameter is not finite.
     """
     model.check_vocab(corpus)
     parameters = (model.embeddings, model.cls, model.output)
@@ -153,9 +153,9 @@ def _attention(
 
 @dataclass(frozen=True, eq=False)
 class ClsPoint:
-    """Loss and gradient of a `ClsProblem` at one z.
+    """The loss and the gradient of a `ClsProblem` at one z.
 
-    A flow needs the direction at every trial step, but the loss only at some points.
+    The loss is computed when it is needed, because a flow needs it only at some points.
 
     Attributes:
         problem: the `ClsProblem`.
@@ -166,7 +166,7 @@ class ClsPoint:
         lead: b_i - f, (nnz,).
         scale: the largest log(g q_i) of all tokens except the most attended ones.
         fall: g (f - b_top) exp(-scale), (n,).
-        pull: y g q_i (b_i - f) exp(-scale), the pull along each E_i, (nnz,).
+        pull: y g q_i (b_i - f) exp(-scale), the scaled pull along each E_i, (nnz,).
         size: ‖dL/dp‖ exp(-scale).
         direction: direction of -dL/dz, a unit vector (r,); zero for a zero gradient.
     """
@@ -190,12 +190,12 @@ class ClsPoint:
 
     @property
     def loss(self) -> float:
-        """Mean logistic loss."""
+        """The mean logistic loss."""
         return float(-log_expit(self._votes).mean())
 
     @property
     def log_excess(self) -> float:
-        """Log of the excess loss; nan if the excess loss is negative.
+        """The logarithm of the excess loss, or nan if the excess loss is negative.
 
         The excess loss is the loss minus the loss with all attention on `top`.
         """
@@ -207,24 +207,24 @@ class ClsPoint:
 
     @property
     def log_norm(self) -> float:
-        """Log ‖dL/dp‖."""
+        """The logarithm of ‖dL/dp‖."""
         return self.scale + log(self.size)
 
     @property
     def balance(self) -> float:
-        """Norm of the sum of all pulls, divided by the sum of their norms."""
+        """The norm of the sum of all pulls, divided by the sum of the pulls' norms."""
         pulls = float(np.abs(self.pull) @ self.problem.sizes)
         return len(self.problem.signs) * self.size / (pulls or 1.0)
 
     @property
     def bend(self) -> np.ndarray:
-        """Factors q_i + y (1 - g) q_i (b_i - f) in the Jacobian, (nnz,)."""
+        """The factors q_i + y (1 - g) q_i (b_i - f) in `jacobian`, (nnz,)."""
         tilt = self.problem.signs * expit(self._votes)  # y (1 - g)
         return self.attention * (1 + tilt[self.problem.row] * self.lead)
 
 
 def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
-    """Return the loss and its gradient at the coordinates z (r,)."""
+    """Return the `ClsPoint` at the coordinates z (r,), with loss and gradient."""
     y, row = problem.signs, problem.row
     top, odds, log_top, log_q = _attention(problem, z)
     q_top = np.exp(log_top)
@@ -272,9 +272,9 @@ def _mean_excess(at: np.ndarray, shift: np.ndarray) -> float:
 def jacobian(problem: ClsProblem, point: ClsPoint) -> np.ndarray:
     """Return the derivative of the direction with respect to z at a point, (r, r).
 
-    The pulls are y g f', where f' = q_i (b_i - f) is the derivative of f with respect
-    to the scores. Their derivative with respect to the scores, summed over the
-    sequences, is diag(y g f') - y g f' (q + y (1 - g) f')^T - q (y g f')^T.
+    The pulls are y g f', where f' contains the derivatives q_i (b_i - f) of f with
+    respect to the scores. The pulls have the derivative diag(y g f') - y g f' (q +
+    y (1 - g) f')^T - q (y g f')^T with respect to the scores, summed over sequences.
     """
     attention = problem.bags(point.attention)  # (n, tokens)
     pull = problem.bags(point.pull)  # (n, tokens)

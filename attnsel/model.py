@@ -1,12 +1,13 @@
 r"""The one-layer attention classifier of the paper, computed in score space.
 
-With E the token embeddings, p the <cls> embedding and v the output vector,
+Let E be the matrix of token embeddings, and let E_X have one row of E per token of X.
+With the <cls> embedding p and the output vector v,
 
 .. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v .
 
-f depends on E only through two numbers per token, its score a = E p and its value
-b = E v, and not on the order of the tokens. Therefore a pass reads E once to compute a
-and b, and then needs only the sparse counts C of the corpus:
+f does not depend on the order of the tokens, and it depends on E only through the score
+a = E p and the value b = E v of each token. Therefore a pass over the corpus reads E
+once to compute a and b, and then needs only the sparse counts C:
 
 .. math:: f = \frac{C (w b)}{C w}, \qquad w = \exp(a - \max a) .
 
@@ -46,8 +47,8 @@ SAFE_SPREAD = {torch.float32: 60.0, torch.float64: 600.0}
 class Classifier(nn.Module):
     """Base class of classifiers with token embeddings.
 
-    It computes the scores of tokens, and can predict classes and be saved. The
-    attribute `matrices` contains the names of all (d, d) parameters.
+    A classifier computes the scores of tokens, predicts classes, and can be saved to a
+    file. The attribute `matrices` contains the names of all (d, d) parameters.
     `AttentionClassifier` describes the other attributes.
     """
 
@@ -295,7 +296,7 @@ class AttentionClassifier(Classifier):
     def attention(self, corpus: Corpus) -> csr_array:
         """Return the attention on each token of each sequence, as a csr_array (n, V).
 
-        The result has the same stored entries as `corpus.counts`, in float64. An entry
+        The result is float64 and has the sparsity pattern of `corpus.counts`. An entry
         is the total attention on all occurrences of a token, so each row sums to one.
         """
         self.check_vocab(corpus)
@@ -396,7 +397,7 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
 
 
 def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return the row, the column and the attention of each stored count in C.
+    r"""Return the row, the column and the attention of each stored count in C (n, V).
 
     With the scores a (V,), the attention on token s of sequence i is
 
@@ -409,7 +410,7 @@ def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def bag_softmax(scores: Tensor, counts: Tensor | float, rows: Tensor, n: int) -> Tensor:
-    """Return the softmax of entries within each row, weighted by their counts.
+    """Return the softmax of the scores within each row, weighted by `counts`.
 
     Entry i has the score `scores[i]`, a count c and the row number `rows[i]`, int64
     from 0 to n - 1. Its weight is c exp(score). A row without a finite score gives nan.
@@ -439,8 +440,8 @@ def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
 def accuracy(logits: Tensor, corpus: Corpus) -> float:
     """Return the share of sequences that are classified correctly, from their logits.
 
-    Of logits (n,), each must have the sign of its label, so that 0 is wrong. Of logits
-    (n, K), the logit of the label must be larger than the logits of all other classes,
+    Each of n logits (n,) must have the sign of its label, so that 0 is wrong. In each
+    row of logits (n, K), the logit of the label must be larger than all other logits,
     so that a tie is wrong.
     """
     if logits.ndim == 1:
@@ -465,7 +466,7 @@ def score_gradient(
 
     .. math:: \nabla_E L = g P, \qquad \nabla_P L = g^\top E .
 
-    For `multiply` see `bag_logits`.
+    `bag_logits` describes the function `multiply`.
     """
     leaf = scores.detach().requires_grad_()
     with torch.enable_grad():
@@ -476,11 +477,11 @@ def score_gradient(
 
 
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
-    r"""Return how a gradient step on E with lr = 1 changes the scores E p and E v.
+    r"""Return the change of the scores E p and E v in a gradient step on E with lr = 1.
 
-    Let g be the gradient with respect to the scores, and let P contain p (d,) and v,
-    (d,) or (K, d), as rows. The gradient with respect to E is g P. Therefore the
-    scores, (V, 2) or (V, K + 1), change by
+    Let g be the gradient with respect to the scores, and let P contain p = `cls` (d,)
+    and v = `output`, (d,) or (K, d), as rows. The gradient with respect to E is g P.
+    Therefore the scores, (V, 2) or (V, K + 1), change by
 
     .. math:: \Delta (E P^\top) = -g P P^\top .
 

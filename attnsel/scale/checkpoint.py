@@ -1,4 +1,4 @@
-"""Save the state of a training run to a file and resume the run from it."""
+"""Files with the state of a training run, from which the run can be resumed."""
 
 import hashlib
 import os
@@ -53,7 +53,7 @@ class Checkpoint:
             raise OSError(f"checkpoint: no space for {self.path}: {room}")
 
     def is_due(self) -> bool:
-        """Return whether `SAVE_EVERY` seconds have passed since start or last save."""
+        """Return whether `SAVE_EVERY` seconds have passed without a save."""
         return time.monotonic() - self.saved >= SAVE_EVERY
 
     def read(self) -> dict[str, Any] | None:
@@ -63,7 +63,7 @@ class Checkpoint:
         the parameters of the checkpoint.
 
         Raises:
-            ValueError: if the file is damaged, no checkpoint, or from another run.
+            ValueError: if the file is damaged, is no checkpoint, or is from another run.
         """
         if not self.path.exists():
             return None
@@ -81,7 +81,7 @@ class Checkpoint:
         return state
 
     def write(self, state: dict[str, Any]) -> None:
-        """Save a state in the first process; an error leaves the old file unchanged."""
+        """Let the first process save a state; an error does not change the old file."""
         if is_first():
             write_files({self.path: {"settings": self.settings, **state}})
         self.saved = time.monotonic()
@@ -98,9 +98,9 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
 
 
 def belongings(model: nn.Module, corpus: Corpus, test: Corpus | None) -> dict[str, Any]:
-    """Return, by name, everything besides the settings that identifies a checkpoint.
+    """Return, by name, all data that identify a checkpoint, except the settings.
 
-    This includes the number of processes, digests of the texts and the labels, and a
+    They include the number of processes, digests of the texts and the labels, and a
     digest of the initial model.
     """
     parts: dict[str, Any] = {

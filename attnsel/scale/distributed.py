@@ -2,7 +2,7 @@
 
 Each process has a copy of the model. At each step the processes exchange the gradient
 with respect to the scores, which has shape (V, 2) or (V, K + 1), together with the loss
-and the accuracy. They exchange the parameters only once, at the start.
+and the accuracy. The first process copies its parameters to all others at the start.
 """
 
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def check_processes_agree(settings: dict[str, Any]) -> None:
     """Check that all processes have the same settings.
 
     Raises:
-        ValueError: if a setting differs in another process; the message names it.
+        ValueError: if processes differ in a setting; the message names the setting.
     """
     for elsewhere in gathered(settings):
         check_same(settings, elsewhere, "another process")
@@ -65,7 +65,7 @@ def check_same(here: dict[str, Any], elsewhere: dict[str, Any], where: str) -> N
     """Check that every setting in `here` has the same value in `elsewhere`.
 
     Raises:
-        ValueError: if two values differ; the message names the first such setting.
+        ValueError: if settings differ; the message names the first one that differs.
     """
     for name, value in here.items():
         other = elsewhere.get(name)
