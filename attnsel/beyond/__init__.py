@@ -1,1 +1,1 @@
-"""Beyond the paper: the certificate, deletion, deeper models and black-box tests."""
+"""Theorem A of the book, deletion of tokens, deeper models, and a black-box test."""

@@ -1,9 +1,9 @@
 """Models beyond one layer: a hidden layer after the softmax, and two attention layers.
 
-`attnsel.fit` trains these models in the same way as the one-layer model. They define
-scores like the one-layer model (E p or E W p, and E v), so that the same figures can
-show them. Without positions, the models do not depend on the order of tokens. They
-then work on bags of tokens and do not truncate any sequence.
+Like the one-layer model, these models are trained by `attnsel.fit` and have the scores
+E p (or E W p) and E v, so that the same figures can show the scores. Only a model with
+`positions` depends on the order of the tokens. The other models use bags of tokens. No
+sequence is truncated.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ class MLPClassifier(Classifier):
 
     .. math::
 
-        f(X) = \operatorname{relu}(x H^\top) v , \qquad x = \sum_i q_i E_{x_i} , \quad
+        f(X) = \operatorname{relu}(x H^\top) v , \qquad x = E_X^\top q , \quad
         q = \operatorname{softmax}(E_X p) ,
 
     where H is the parameter `hidden` (d, d). With `residual`, the logit is instead
@@ -78,8 +78,8 @@ class TwoLayerClassifier(Classifier):
     compute the same f from the distinct tokens if we add the logarithms of their counts
     to the scores in both softmaxes. If the argument `positions` is given, it is the
     largest number of tokens in a sequence. Tokens are then in the order of the text,
-    and a row of the parameter with the same name, (positions, d), is added to each row
-    of X. `AttentionClassifier` describes the other settings.
+    and row i of the parameter with the same name, (positions, d), is added to row i of
+    X. `AttentionClassifier` describes the other settings.
     """
 
     first_key_query: nn.Parameter
@@ -112,8 +112,8 @@ class TwoLayerClassifier(Classifier):
         """Return the logits f(X) of all sequences, (n,) or (n, K).
 
         Raises:
-            ValueError: if the corpus has a different vocabulary, or if a model with
-                positions gets a corpus without texts or a text with too many tokens.
+            ValueError: if model and corpus have different vocabularies or, for a model
+                with positions, if there are no texts or if a text has too many tokens.
         """
         self.check_vocab(corpus)
         sequences = self._sequences(corpus)

@@ -1,14 +1,14 @@
-r"""The exact effect of each token on a prediction: deletion, Shapley values, flips.
+r"""Exact changes of predictions when tokens are deleted, and Shapley values of tokens.
 
 In a sequence X, a token s with count C_s, score a_s and value b_s has the weight
 w_s = C_s exp(a_s), and
 
 .. math:: f(X) = \sum_s Q_s b_s, \qquad Q_s = \frac{w_s}{\sum_t w_t} .
 
-So f without s, written `f_-s`, is a mean over the other tokens. Therefore
-`f - f_-s = Q_s (b_s - f_-s)`, which is the attention on s times the difference between
-the value of s and the mean value of the other tokens. Without any token, f is 0. If b
-is the difference of two values, the same formulas give the difference of two logits.
+So f without s, written `f_-s`, is a weighted mean of the values of the other tokens.
+Therefore `f - f_-s = Q_s (b_s - f_-s)`, which is the attention on s times the
+difference between b_s and this mean. Without any token, f is 0. If each b_s is the
+difference between the values for two classes, f is the difference between their logits.
 """
 
 from collections.abc import Iterator
@@ -38,11 +38,11 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     The influence is `Q_s (b_s - f_-s)`, where Q_s is the attention on all occurrences
     of s. Its absolute value is at most Q_s times the range of the values in X. However,
     if a sequence contains only one distinct token, the influence of this token is f.
-    The result is float64 with the same stored entries as `corpus.counts`.
+    The result is float64 and has the sparsity pattern of `corpus.counts`.
 
     Raises:
-        ValueError: if the model has more than two classes (use `score_influence`) or a
-            different vocabulary.
+        ValueError: if the model has more than two classes (use `score_influence`), or
+            another vocabulary than the corpus.
         FloatingPointError: if a score is not finite.
     """
     return score_influence(_two_scores(model, corpus), corpus)
@@ -54,7 +54,7 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     The players are the T distinct tokens of a sequence, each with all its occurrences.
     The worth of a set of tokens is the logit f of these tokens alone, and the worth of
     the empty set is 0. The values are float64, exact up to rounding, and sum to f in
-    each row. The result has the same stored entries as `corpus.counts`. The cost is
+    each row. The result has the sparsity pattern of `corpus.counts`. The cost is
     O(T^2) per sequence, which is a few milliseconds for a review.
 
     Let S contain each token other than t with probability u, independently. The Shapley
@@ -81,13 +81,13 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 
 
 def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
-    """Return a smallest set of tokens per sequence whose deletion flips the prediction.
+    """Return, for each sequence, the fewest tokens whose deletion flips the prediction.
 
     Deleting a set S changes the sign of the logit if and only if the sum of Q_s b_s sgn
     f over S exceeds `|f|`. Therefore we get a smallest set if we take tokens in
     decreasing order of Q_s b_s sgn f until their sum exceeds `|f|`. The result is a
-    csr_array (n, V) of bool. A row is empty if no deletion flips the prediction, either
-    because no value has the sign opposite to f or because f is 0.
+    csr_array (n, V) of bool that is true for these tokens. A row is empty if no
+    deletion flips the prediction, because f is 0 or no value has the opposite sign.
 
     `influence` lists the errors raised. `score_flips` takes scores, not a model.
     """
@@ -172,8 +172,8 @@ def _like(counts: csr_array, parts: list[np.ndarray]) -> csr_array:
 def scores_between(scores: Tensor, one: int, other: int) -> Tensor:
     """Return the scores (V, 2) for one class against another.
 
-    The values of class `other` are subtracted from the values of class `one`. The
-    model's scores have shape (V, 2) for two classes, or (V, K + 1) for K classes.
+    The values of class `other` are subtracted from the values of class `one`. Here
+    `scores` are a model's scores, (V, 2) for two classes or (V, K + 1) for K classes.
     """
     values = class_logits(scores[:, 1:].squeeze(1))
     return torch.stack([scores[:, 0], values[:, one] - values[:, other]], dim=1)

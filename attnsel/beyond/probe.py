@@ -4,9 +4,9 @@ One layer of attention computes, for the tokens of X,
 
 .. math:: f(X) = \frac{\sum_i w_i b_i}{\sum_i w_i} ,
 
-with a value b_s and a weight w_s = exp(a_s) for each token s. The numbers a_s and b_s
-can be determined from queries of f alone. On the text that consists of the single token
-s, f equals b_s. On the pair s, t, f determines
+with a value b_s and a weight w_s = exp(a_s) for each token s. Outputs of f determine
+the numbers b_s, and the numbers a_s up to a constant. For the text that consists of the
+single token s, the output is b_s. For the pair s, t, the output f determines
 
 .. math:: a_s - a_t = \log \frac{b_t - f}{f - b_s} .
 
@@ -42,21 +42,21 @@ class Outside:
         tokens: the V tokens that were tested.
         values: b, the output f for each token alone, float64 (V,).
         scores: a, the log-weights minus the mean of the finite ones, (V,). Each token
-            is paired with the token of the lowest or highest value, whichever is
-            farther. The log-weight is infinite if f for the pair equals one of the two
-            values, and nan if f is outside their range.
+            is paired with the token of the lowest or highest value, whichever differs
+            more from its own. The log-weight is infinite if f for the pair equals one
+            of the two values, and nan if f is outside their range.
         hard: share of these pairs for which f is one of the two values up to rounding.
         beyond: share of the pairs with two low or two high values for which f is not
             between the two values. It is 0 for any average, and 1 for a sum if low
             values are negative and high values are positive.
         cycle: root mean square of the sum of the log-ratios of three pairs (s, t),
             (t, u) and (u, s), divided by the root mean square of one log-ratio. It is 0
-            for attention, and nan if no three pairs have finite log-ratios.
-        ghost: weight of an extra token in every text, divided by the weight of a strong
-            token. The strong tokens are the ten with extreme values, and each is sent
-            as a text of 1, 2 and 4 copies. `ghost`, the median over these tokens, is 0
-            if repetition changes nothing, infinite for a sum, and nan if f changes in
-            another way.
+            for attention, and nan if no triple s, t, u has three finite log-ratios.
+        ghost: weight of a token, such as <cls>, that the classifier adds to each text,
+            divided by the weight of a strong token. The strong tokens are the ten with
+            extreme values, and each is sent as a text of 1, 2 and 4 copies. `ghost`,
+            the median over these tokens, is 0 if repetition changes nothing, infinite
+            for a sum, and nan if f changes in another way.
         dilution: median of (f - f_rest) / (b_s - f_rest) for a strong token s next to
             1, 4, 16 and 64 neutral tokens, whose values are near the median, (4,). Here
             f_rest is the output for the neutral tokens alone.
@@ -111,7 +111,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """A description of the outputs, and of the functions that can cause them."""
+        """A description of the outputs, and of classifiers that may compute them."""
         if self.hard > 0.5:
             return (
                 f"for {self.hard:.0%} of the pairs, the logit is that of one of the "
@@ -167,10 +167,10 @@ def outside(
 ) -> Outside:
     """Determine two numbers per token from the logits of any classifier of texts.
 
-    The function sends about 2 V + 5 N texts to the classifier, with N = `samples`. If
-    the classifier is one layer of attention, the numbers are E v and E p minus its
-    mean. `Outside.fits` tests whether this is the case. If fewer than half of the
-    tokens have a finite log-weight, a warning explains why.
+    For V tokens and N = `samples`, about 2 V + 5 N texts are sent to the classifier. If
+    it is one layer of attention, the numbers are E v, and E p minus the mean of E p.
+    `Outside.fits` tests whether the numbers describe the classifier. If fewer than half
+    of the tokens have a finite log-weight, a warning explains why.
 
     Args:
         classify: function that takes a list of n texts and returns their logits,
@@ -258,9 +258,10 @@ class _Oracle:
 def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
     """Return a_s - a_t from the output f for the pair s, t and the values b_s and b_t.
 
-    With attention, f = (w_s b_s + w_t b_t) / (w_s + w_t), and solving this equation for
-    a_s - a_t gives log (b_t - f) / (f - b_s). The result is infinite if f equals one of
-    the two values, and nan if f is outside their range.
+    The arguments are f, b_s and b_t. With attention, f = (w_s b_s + w_t b_t) / (w_s +
+    w_t), and therefore a_s - a_t = log (b_t - f) / (f - b_s). The result is infinite if
+    f equals exactly one of the two values, and nan if f equals both or is outside their
+    range.
     """
     f = np.asarray(of_pair, dtype=np.float64)
     above = np.asarray(of_other, dtype=np.float64) - f

@@ -1,4 +1,4 @@
-"""Theorem A of the book, which infers the limit of a gradient flow from one point."""
+"""Theorem A of the book, which infers the limit of a gradient flow from one point p."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Constants:
         selected_votes: y b of the selected token in each of the k sequences that
             contain another token, (k,).
         rival_votes: the largest y b of the other tokens of each such sequence, (k,).
-        n_sequences: n, including sequences with only one distinct token.
+        n_sequences: the number n of sequences, including n - k with one distinct token.
         limit_loss: the loss if all attention is on the selected tokens. The excess loss
             is the loss minus `limit_loss`.
         selection_level: the smallest possible excess loss if the attention misses the
@@ -40,14 +40,14 @@ class Constants:
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
         gap: the smallest y (b_selected - b_other), which is the value gap if it is
             positive.
-        A: the largest n / (g gap) over the sequences, with g and gap of each sequence.
-        g_inf: the smallest g = 1 / (1 + exp(y b_selected)) over the sequences.
+        A: the largest n / (g_X gap_X); g_X and gap_X are g and the gap of sequence X.
+        g_inf: the smallest g = 1 / (1 + exp(y b_selected)) of the k sequences.
         count_ratio: the largest ratio of the count of the selected token to the count
             of another token of its sequence.
         margin: m, the margin of the max-margin direction u.
         D: the largest difference of u·E between two unselected tokens of a sequence.
         M: the largest distance between two embeddings of the same sequence.
-        h_norm: norm of the shortest h that `certificate` finds, or inf without an h.
+        h_norm: norm of the shortest h that `certificate` finds; inf if it finds none.
         Lambda: M / g_inf; its product with the excess loss bounds the norm of the
             gradient.
         beta: M² (2 + largest y (b_selected - b_other)) / g_inf; its product with the
@@ -77,8 +77,8 @@ class Certificate(Constants):
     """The constants of Theorem A, and its conclusions about the flow from one p.
 
     Attributes:
-        level: "direction" or "selection" if the excess loss is below this level
-            ("selection" only if an h is found), or "none" if nothing is proved.
+        level: "direction" if the excess loss is below `direction_level`, "selection" if
+            it is only below `selection_level` and an h is found, or "none" otherwise.
         constant: constant C such that 1 - cos(p, u) <= C / ‖p‖ from this point on, or
             inf. Here u is the max-margin direction of the selected tokens, which get
             all attention in the limit.
@@ -96,9 +96,9 @@ class Certificate(Constants):
 
         .. math:: 1 - \cos(p, u) \le \frac{C}{\|p\|}
 
-        Here C is the smallest constant of all points so far. The bound is inf at points
-        where nothing is proved yet. The flow must have the same embeddings, output and
-        corpus, but can start from any p.
+        At each point, C is the smallest constant of this and all earlier points. The
+        bound is inf if nothing is proved at any of them. The flow must have the
+        embeddings, output and corpus of the certificate, but can start from any p.
         """
         losses, excesses = flow.loss.tolist(), flow.log_excess.tolist()
         points = zip(losses, excesses, strict=True)
@@ -113,14 +113,14 @@ def certificate(
     """Apply Theorem A of the book to the flow from `model.cls`.
 
     The theorem requires a value gap, that is, y b_selected > y b_other for every other
-    token of a sequence, where b = E v. Some p must select these tokens. The excess loss
-    must be below `selection_level`. If it is not also below the smaller number
-    `direction_level`, a vector h is required as well. In every sequence, h·E must be
-    larger by at least 1 on the selected token than on every other token. Among these
-    other tokens, h·E must not decrease as the vote increases. Two choices of h·E are
-    tried. The first is 1 on selected tokens and 0 elsewhere. The second is `|b|` on
-    tokens that occur in only one class and 0 elsewhere. A vector h with these values
-    exists if the embeddings are linearly independent.
+    token of a sequence, where b = E v. Some p must select the tokens in `selected`. The
+    excess loss must be below `selection_level`. If it is not also below the smaller
+    number `direction_level`, a vector h is required as well. In every sequence, h·E
+    must be larger by at least 1 on the selected token than on every other token. Among
+    these other tokens, h·E must not decrease as the vote y b increases. Two choices of
+    h·E are tried, up to a factor. The first is 1 on selected tokens and 0 elsewhere.
+    The second is `|b|` on tokens that occur in only one class and 0 elsewhere. A vector
+    h with these values exists if the embeddings are linearly independent.
 
     Args:
         model: model with finite E (V, d), p (d,) and v (d,).

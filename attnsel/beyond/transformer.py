@@ -22,18 +22,18 @@ POOLS = ("mean", "cls", "query")
 class TransformerBlock(nn.Module):
     r"""A layer of attention and a hidden layer, each with a residual connection.
 
-    Let x be the states (n, T, d) of n sequences, and let N be LayerNorm if it is
-    switched on and the identity otherwise. With `norm="post"`, the block computes
+    Let x be the states (n, T, d) of n sequences, and let N be LayerNorm, or the
+    identity if `norm` is "none". Unless `norm` is "pre", the block computes
 
     .. math::
 
         x' = N(x + A(x) x W_V W_O) , \qquad
         x'' = N(x' + \operatorname{relu}(x' H_1) H_2) .
 
-    In each head, A is the softmax of `sharpness` times x W_Q (x W_K)^T / sqrt(d /
-    heads). If `uniform` is true, all tokens get equal attention instead. With
-    `norm="pre"`, N is applied to the input of each layer instead of to the sum, so that
-    the first sum is x + A(N(x)) N(x) W_V W_O.
+    We omit the biases. In each head, A is the softmax of `sharpness` times x W_Q (x
+    W_K)^T / sqrt(d / heads). If `uniform` is true, all tokens get equal attention
+    instead. With `norm="pre"`, N is applied to the input of each layer instead of to
+    the sum, so that the first sum is x + A(N(x)) N(x) W_V W_O.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ def _drawn(*shape: int) -> nn.Parameter:
 
 
 class Transformer(nn.Module):
-    """An encoder with one logit: embeddings, blocks, a pooled state, a linear output.
+    """An encoder with embeddings, blocks, a pooled state, and one logit as its output.
 
     Args:
         n_tokens: V, the number of tokens.
@@ -97,11 +97,11 @@ class Transformer(nn.Module):
         heads: number of attention heads in each block.
         norm: place of LayerNorm: "post" (after each sum), "pre" (before each layer), or
             "none".
-        pool: input of the output layer: the "mean" of the states, the state of a "cls"
-            token at the first position, or the average of the states weighted by a
-            "query" p, softmax(x p)^T x.
+        pool: input of the output layer: the "mean" of the states x, the state of a
+            "cls" token at the first position, or the average softmax(x p)^T x, whose
+            weights depend on a "query" p.
         positions: largest length of a sequence, or None. If it is given, each position
-            has a vector that is added to the embedding.
+            has a vector that is added to the embedding of its token.
         uniform: whether all tokens of a sequence get equal attention.
         sharpness: factor that multiplies the attention scores.
         seed: random seed of the initial parameters.
@@ -156,7 +156,7 @@ class Transformer(nn.Module):
             self.output = nn.Linear(dim, 1)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Return the logits (n,) of token ids (n, T), int64, padded with -1."""
+        """Return the logits (n,) of sequences of token ids (n, T), padded with -1."""
         logits, _ = self.look(ids)
         return logits
 
