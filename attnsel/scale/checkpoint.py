@@ -63,7 +63,7 @@ class Checkpoint:
         the parameters of the checkpoint.
 
         Raises:
-            ValueError: if the file is damaged, is no checkpoint, or is from another run.
+            ValueError: if the file is damaged, is no checkpoint, or is of another run.
         """
         if not self.path.exists():
             return None
