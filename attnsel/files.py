@@ -1,4 +1,4 @@
-"""Functions that write files completely or not at all, and that detect damage."""
+"""Functions that write files completely or not at all, and detect damaged files."""
 
 import os
 import pickle

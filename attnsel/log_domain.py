@@ -3,7 +3,7 @@ r"""The loss as a function of p alone, and its gradient, accurate at any norm of
 If E and v are fixed, the gradient of the loss with respect to p falls like exp(-margin
 ‖p‖), and rounding errors exceed it long before float64 underflows. Here, numbers that
 become nearly equal as ‖p‖ grows are not subtracted, and the common factor of the
-gradient is kept as a logarithm. Thus the gradient's direction is always accurate.
+gradient is kept as a logarithm. Thus the gradient's direction stays accurate.
 
 In formulas, with q_i the attention on token i of a sequence, b_i = E_i·v its value, f
 the logit and g = 1 / (1 + exp(y f)),

@@ -97,7 +97,7 @@ class Classifier(nn.Module):
         self.classes: tuple[Any, ...] = tuple(range(n_classes))
 
     def directions(self) -> Tensor:
-        """Return the query and the outputs as rows, (2, d) or (K + 1, d)."""
+        """Return the query and the output vectors as rows, (2, d) or (K + 1, d)."""
         query: Tensor = self.cls
         if self.key_query is not None:
             query = self.key_query @ self.cls
