@@ -1,4 +1,4 @@
-"""The significant findings of all tables in one list, the strongest first."""
+"""One list of the significant findings in all tables of a report."""
 
 from itertools import chain
 from typing import NamedTuple
@@ -24,9 +24,9 @@ class Evidence(NamedTuple):
 
     Attributes:
         tables: the tables "tokens", "pairs", "form" and "measures", with q-values.
-        contains: for each table, a csr_array (n, ids) that marks the training texts
-            with the feature of each row; for "measures", all entries are 0. Only the
-            first text of each group is included.
+        contains: for each table, a csr_array (n, ids) that marks which training texts
+            contain each feature, by its `id`; for "measures", all entries are 0. Only
+            the first text of each group is included.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -34,23 +34,24 @@ class Evidence(NamedTuple):
 
 
 def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame:
-    """Return the distinct significant findings, the strongest first.
+    """Return the distinct significant findings, phrases first.
 
     Findings of one class in nearly the same texts, such as the words of a phrase, are
-    merged into one finding. Findings that held-out texts contradict are left out.
+    merged into one finding. Findings that held-out texts contradict are left out. At
+    most RANKED findings are compared, those with the smallest q.
 
-    Phrases come first, that is, findings of several words that were merged from PHRASE
-    or more findings. Single words and features come next if they nearly give the class
-    away, with a doubt of at most GIVEN_AWAY. All other findings follow. Each part is
-    ordered by q. For example, a template in 60 texts and a typographic quote in 150,
-    all of one class, precede a word in 600 texts, a quarter of them of another class.
+    Phrases are findings of several words that were merged from PHRASE or more findings.
+    After the phrases come single words and kinds of content that nearly give the class
+    away, with a `doubt` of at most GIVEN_AWAY. All other findings follow. Each part is
+    ordered by q. For example, a phrase in 60 texts and a typographic quote in 150, all
+    of one class, precede a word in 600 texts, a quarter of them of another class.
 
     Returns:
-        A data frame with the columns of the tables, taken from the member with the
-        strongest evidence, and with the columns `kind`, `words` (ids of the tokens of
-        all members), `members` (number of members) and `doubt` (upper 95% limit of the
-        share of other classes among the texts with the finding, divided by their share
-        among all texts; 1 for measures).
+        A data frame with the columns of the tables, taken from the merged finding with
+        the smallest q, and with the columns `kind` (name of the table), `words` (ids of
+        all tokens), `members` (number of merged findings) and `doubt` (upper 95% limit
+        of the share of other classes among the texts with the finding, divided by the
+        share of other classes among all training texts; 1 for measures).
     """
     rows = _significant(evidence.tables, train, rate)
     if not len(rows):

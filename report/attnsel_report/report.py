@@ -76,34 +76,37 @@ def report(
     tokenize: Tokenizer | None = None,
     seed: int = 0,
 ) -> Report:
-    """Report which words predict the label and how significant they are; test a model.
+    """Report which words predict the label and how significant they are.
 
-    A text and all its copies and near copies together count once. If the source has no
-    test split, a fifth of its texts is held out.
+    The report also tests a model on held-out texts. A text counts once, together with
+    all its copies and near copies. If the source has no test split, a fifth of its
+    texts is held out.
 
     Args:
-        source: a source as in `load_corpus`, for example the name of a corpus, a file,
-            a folder, a table or the name of a data set on the Hub; or a Corpus with
-            texts.
+        source: a source of texts as in `load_corpus`, for example a file, a folder, a
+            table or the name of a data set on the Hub, but not "imdb" or "yelp", which
+            come as counts of words; or a Corpus with texts.
         text: name of the column of texts, or a list of names of columns whose texts are
             joined. If a file has no column names, give positions, from 0.
         label: name of the column of labels.
         groups: name of a column such as author or film, if texts with the same value
-            tend to have the same label; or a sequence of group names, one per row. A
-            group counts as one observation and is held out as a whole or not at all.
+            tend to have the same label; or a sequence of group names, one per row of
+            the training split. A group counts as one observation. If there is no test
+            split, a group is held out as a whole or not at all.
         limit: maximum number of rows of a split, sampled at random and balanced across
             classes as far as possible.
-        rate: false-discovery rate of the page, above 0 and at most .99.
+        rate: false-discovery rate over all results, above 0 and at most .99.
         min_count: minimum number of occurrences of a token used by the model, as in
             `Corpus.from_texts`. All tokens that occur in two or more texts are tested.
         tokenize: function that splits a text into tokens, as in `Corpus.from_texts`.
         seed: seed of the sample, the held-out texts and the models, at least 0.
 
     Raises:
-        ValueError: if `rate` is out of range, if the number of group names differs from
-            the number of rows, if there are fewer than ten distinct texts, if all
-            training texts are of one class, if no token is frequent enough, if a Corpus
-            has no texts, or in the cases that `load_corpus` lists.
+        ValueError: if `rate`, `min_count` or `seed` is out of range, if the number of
+            group names differs from the number of rows, if there are fewer than ten
+            distinct texts, if all training texts are of one class, if the test split
+            has only copies of training texts or only other classes, if no token is
+            frequent enough, if a source has no texts, or if the rows cannot be read.
         KeyError: if a column is missing.
     """
     check_number("rate", rate, above=0, most=0.99)
@@ -190,9 +193,9 @@ def _examined(
 
 
 def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
-    """Return the tables of tokens, pairs and features, with common q-values.
+    """Return the evidence about tokens, pairs, features and measures of texts.
 
-    `source` contains the tokens of both samples in their order.
+    All tables have common q-values. `source` is `Parts.order`, the tokens of all rows.
     """
     log.info("looking at tokens, pairs, beginnings and ends")
     one, other = train.firsts(), test.firsts()

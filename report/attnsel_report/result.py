@@ -1,4 +1,4 @@
-"""The class `Report`, which contains the results and writes the page."""
+"""The class `Report`, which contains results and writes them as an HTML page."""
 
 import os
 from dataclasses import dataclass, field
@@ -31,20 +31,20 @@ class Report:
         name: name of the data set.
         facts: facts about the data, each with its meaning.
         tokens: data frame of all tokens in at least two texts, the strongest evidence
-            first; `COLUMNS` of `attnsel_report.tables` explains the columns.
+            first; `COLUMNS` of `attnsel_report.tables` explains the main columns.
         pairs: the same table for pairs of neighbouring tokens in at least five texts.
         form: the same table for beginnings, endings and kinds of content.
         measures: data frame that compares lengths and characters of texts by class.
-        signs: distinct significant findings of all tables, the strongest first.
-        examples: for each of the first findings, pieces of training texts of its class.
+        signs: distinct significant findings of all tables, sorted by `top_findings`.
+        examples: for each of the first findings, by name, pieces of texts of its class.
         rows: data frame of the training texts with one of the first findings, except
             measures; of each group, only the first text is included.
         train: distinct training texts, with all of their tokens.
         test: distinct held-out texts.
-        rate: false-discovery rate of the page.
-        grouped: name of the column of groups, or None.
-        model: classifier on the most frequent tokens; None if no model could be
-            trained, and then only `copies` of the following attributes is given.
+        rate: false-discovery rate over all results.
+        grouped: name of the groups, such as the name of their column, or None.
+        model: attention classifier on the most frequent tokens; None if there are too
+            many classes, and then only `copies` of the following attributes is given.
         steps: number of training steps of the model.
         copies: data frame of the rows that are copies or near copies of another row.
         suspects: data frame of the texts whose labels look wrong, the most suspicious
@@ -52,7 +52,7 @@ class Report:
         masked: data frame of the accuracy that is lost without single tokens.
         accuracy: shares of held-out texts classified correctly, by classifier.
         misread: misclassified held-out texts whose label has the lowest probability.
-        diagnosis: measures of the model on held-out texts.
+        diagnosis: results of `diagnose` for the model on held-out texts.
         figure: plot of attention against lean, as SVG.
     """
 
@@ -92,14 +92,14 @@ class Report:
         return every[names].sort_values("q", kind="stable", ignore_index=True)
 
     def html(self) -> str:
-        """Return the page as HTML that needs no other file and no network."""
+        """Return the report as an HTML page that needs no other file and no network."""
         return render(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the page atomically and return its path.
+        """Write the report to an HTML file atomically, and return the path of the file.
 
-        If the file exists, the page is written to a new file, such as name-2, in the
-        same folder. With `force`, the page replaces the existing file.
+        If the file exists, the report is written to a new file, such as name-2, in the
+        same folder. With `force`, the report replaces the existing file.
 
         Raises:
             OSError: if the file cannot be written.

@@ -1,4 +1,4 @@
-"""Texts as bags and as sequences of tokens, both made in a single pass."""
+"""Texts as bags and as sequences of tokens, which `read_texts` makes in one pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class InOrder(NamedTuple):
     sizes: np.ndarray
 
     def at(self, rows: np.ndarray) -> InOrder:
-        """Return the tokens of the texts at positions (m,)."""
+        """Return the tokens of the m texts with the row numbers `rows`, (m,)."""
         sizes = self.sizes[rows]
         ends = np.cumsum(self.sizes)[rows]
         ends_here = np.cumsum(sizes)
@@ -47,10 +47,10 @@ class InOrder(NamedTuple):
 def read_texts(
     texts: Sequence[Any], labels: Any, *, tokenize: Tokenizer | None, name: str
 ) -> tuple[Corpus, InOrder]:
-    """Return a corpus of texts with all of their tokens, and the tokens in order.
+    """Return a corpus of texts with all of their tokens, and the tokens in their order.
 
-    Rows without text, label or token are left out of the corpus, but not of the tokens
-    in order.
+    Rows without a text, a label or a token are left out of the corpus. The second
+    result contains the tokens of all rows.
     """
     blocks = _split(texts, tokenize, f"tokenizing {name}")
     bags = [counted(*block) for block in blocks]

@@ -1,4 +1,4 @@
-"""The split of distinct texts into training and held-out texts, and their groups."""
+"""The training texts and the held-out texts of a source, their groups and copies."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ MOST_COLUMNS = 5  # columns that are named
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct texts and the groups that count as one observation.
+    """Texts and their groups, each of which counts as one observation.
 
     Attributes:
         corpus: the texts, with all of their tokens.
         groups: group number of each text, from 0, int64 (n,). A text that shares no
             group has a number of its own.
-        rows: positions of the texts in the source, int64 (n,).
+        rows: positions of the texts among the rows that were read, int64 (n,).
     """
 
     corpus: Corpus
@@ -49,7 +49,7 @@ class Sample:
     rows: np.ndarray
 
     def at(self, places: np.ndarray) -> Sample:
-        """Return the texts at some positions, or the texts that a mask (n,) selects."""
+        """Return the texts that `places` selects, by positions or by a mask (n,)."""
         groups, _ = pd.factorize(self.groups[places])
         return Sample(self.corpus[places], groups, self.rows[places])
 
@@ -67,12 +67,12 @@ class Repeats:
 
     Attributes:
         copies: number of rows whose text is a copy of an earlier text.
-        torn: number of copies whose label differs from the label of the earlier text.
+        torn: number of copies with another label than the first row with this text.
         most: the text that occurs most often.
         times: number of occurrences of the text `most`.
         labelled: number of occurrences of the text `most` with each label.
-        near: number of texts that are near copies of another text.
-        rows: number of all rows that are used.
+        near: number of texts that nearly copy another text, which is not counted.
+        rows: number of rows that have a text, a label and a token.
         seen: number of rows of the test split that are copies or near copies of a
             training text.
     """
@@ -121,8 +121,8 @@ class Parts:
         left_out: unusable rows, grouped by their missing part.
         repeats: numbers of copies and near copies.
         copies: data frame of the rows that are copies or near copies of another row.
-        grouped: name of the column of groups, or None.
-        telling: columns that predict the label alone, or the column of groups, if any.
+        grouped: name of the groups, such as the name of their column, or None.
+        telling: columns that predict the label on their own, or else the given groups.
     """
 
     train: Sample
@@ -236,11 +236,12 @@ def _check_sides(
 def train_and_test(
     source: Any, *, text: str, label: str, limit: int | None
 ) -> tuple[Corpus, Corpus]:
-    """Return a training corpus and a held-out corpus in the training vocabulary.
+    """Return a training corpus and a held-out corpus with the same vocabulary.
 
     The held-out corpus is the split "test" of the source. If the source has no such
     split, a fifth of its texts is held out, and copies of a text are on the same side.
-    Copies are not removed. The arguments are as in `report`.
+    Copies are not removed. The arguments are as in `load_corpus`, but `limit` may
+    exceed the number of rows.
     """
     columns: Any = {"text": text, "label": label}
     corpus = _sampled(source, limit, **columns)
@@ -407,7 +408,7 @@ def _is_one_table(source: Any) -> bool:
 
 
 def held_out(sample: Sample, seed: int) -> np.ndarray:
-    """Mark a fifth of the texts of each class, in whole groups, as held out, bool (n,).
+    """Return a mask (n,) that holds out a fifth of each class, in whole groups.
 
     A group belongs to the class of its first text. A group that is larger than a fifth
     of its class is not held out, and neither are classes of fewer than three texts. If
@@ -440,11 +441,11 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
 
 
 def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
-    """Return the columns that predict the label alone and thus may define groups.
+    """Return the columns that predict the label on their own and may define groups.
 
-    The share of labels that such a column predicts alone exceeds the share of the most
-    frequent class by more than MORE and by more than three standard errors. The columns
-    that predict the most labels come first, and there are at most MOST_COLUMNS.
+    The share of labels that such a column predicts correctly exceeds the share of the
+    most frequent class by more than MORE and by more than three standard errors. The
+    columns with the largest shares come first, and there are at most MOST_COLUMNS.
     """
     found = []
     for name, column in rest.items():
@@ -462,10 +463,11 @@ def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
 
 
 def predicted_alone(values: np.ndarray, labels: pd.Series) -> Alone:
-    """Return how well the values of a column predict the labels alone.
+    """Return how well the values of a column alone predict the labels.
 
     The prediction for a text is the most frequent label among the other texts with the
-    same value. For a text whose value is unique, it is the most frequent class.
+    same value, and a tie counts as wrong. If the value of a text is unique, the
+    prediction is the most frequent class.
     """
     table = pd.DataFrame({"value": values, "label": labels.astype(str).to_numpy()})
     times = table.groupby(["value", "label"]).size().reset_index(name="times")

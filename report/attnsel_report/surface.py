@@ -1,4 +1,4 @@
-"""Features of texts other than words: beginnings, endings, length and characters.
+"""Features of texts other than words, such as beginnings, endings and lengths.
 
 Each text counts as one observation, so pass only one text of each group.
 """
@@ -62,11 +62,11 @@ MEASURES = {
 def form_table(
     train: Sample, test: Sample, order: InOrder, again: InOrder
 ) -> tuple[pd.DataFrame, csr_array]:
-    """Return a table with one row per kind of content, beginning and ending.
+    """Return a table of kinds of content, beginnings and endings, and a matrix.
 
-    `order` and `again` contain the tokens of both samples in their order. The columns
-    are as in `trait_table`. The function also returns a matrix (n, ids) that marks the
-    training texts with each feature. At least LEAST_TEXTS texts have each feature.
+    The columns of the table are as in `trait_table`. The matrix (n, ids) marks the
+    training texts with each feature. Features in fewer than LEAST_TEXTS training texts
+    are left out. `order` and `again` contain the tokens of `train` and of `test`.
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)
@@ -88,7 +88,7 @@ def form_table(
 
 
 def kinds_of(texts: Sequence[str]) -> csr_array:
-    """Return a csr_array (n, kinds), with 1 for each of KINDS that a text contains."""
+    """Mark the KINDS found in the first LONGEST characters of each text, (n, kinds)."""
     table = np.zeros((len(texts), len(KINDS)))
     patterns = [re.compile(pattern) for pattern in KINDS.values()]
     for start in range(0, len(texts), CHUNK):
@@ -152,13 +152,14 @@ def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]
 
 
 def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
-    """Return a row for each class and each of MEASURES.
+    """Return a table that compares each class with all others by each of MEASURES.
 
     The null hypothesis is that the labels are random. The test is the
     Wilcoxon-Mann-Whitney test in its normal approximation. If the class, or all other
     classes together, have fewer than FEWEST texts, the test is Fisher's exact test of
-    how many texts of the class are above the median of all texts. A class is left out
-    if no held-out text, or every held-out text, is of this class. The columns are:
+    the number of texts of the class above the median of all texts. A class is left out
+    if it contains none or all of the training texts or of the held-out texts. The
+    columns are:
 
     class, class number: the class that is compared with all others. If there are two
         classes, only the second one is compared.

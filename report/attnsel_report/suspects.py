@@ -20,8 +20,9 @@ def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
     The texts are divided into FOLDS parts, and no group is in two parts. A logistic
     regression on tf-idf of `shared_tokens` gives the probabilities of the texts in a
     part. The regression is trained on the other parts, or on a sample of them that
-    `some_to_learn` draws. A class that occurs in only one part has the probability 0
-    in it. The probabilities of a text without any token of the regression are nan.
+    `some_to_learn` draws. A class that occurs in only one part has probability 0 in
+    that part. The probabilities of a text are nan if the regression has been trained on
+    none of its tokens.
     """
     counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
     counts = counts[:, shared_tokens(counts)]
@@ -75,13 +76,13 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
 
     The method is confident learning (Northcutt, Jiang and Chuang, 2021). A class is
     plausible for a text if the text's probability of this class is at least the mean
-    probability of the class over the texts with this label. A text is suspicious if its
+    probability of the class over the texts of this class. A text is suspicious if its
     most likely plausible class is not its label and some class is more likely than the
     label. The texts whose label has the lowest probability come first.
 
-    The columns are `row` (position in the source), `label`, `read` (predicted class),
-    `probability` (of the label) and `text` (the beginning). `attrs["accuracy"]` is the
-    share of labels that are predicted correctly.
+    The columns are `row` (as in `Sample.rows`), `label`, `read` (most likely plausible
+    class), `probability` (of the label) and `text` (the beginning).
+    `attrs["accuracy"]` is the share of texts whose label is the most likely class.
     """
     labels = sample.corpus.targets.numpy()
     probabilities = unseen_probabilities(sample, seed)
@@ -117,5 +118,5 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
 
 
 def accuracy_of(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Return the share of the n texts whose label has the largest probability."""
+    """Return the share of labels that have the largest probability; nan counts as 0."""
     return float((np.nan_to_num(probabilities).argmax(axis=1) == labels).mean())

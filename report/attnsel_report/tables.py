@@ -1,4 +1,4 @@
-"""Tables of tokens, pairs of neighbours and features that are linked to a class."""
+"""Tables of the evidence that links tokens, pairs and other features to a class."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,14 +21,14 @@ FEWEST = 20  # texts of a class, if none is held out, or for a normal approximat
 
 
 class Column(NamedTuple):
-    """The presentation of a column of the tables on the page.
+    """A column of the tables, and its presentation on the HTML page of a report.
 
     Attributes:
         name: name of the column in the data frame.
         head: heading of the column on the page.
         kind: format of the entries: name, count, share, lean or q.
         meaning: explanation for readers; empty if the heading is enough.
-        on_top: whether the list of top findings also has the column.
+        on_top: whether the list of top findings also contains the column.
     """
 
     name: str
@@ -74,7 +74,7 @@ COLUMNS = (
 def token_table(train: Sample, test: Sample) -> pd.DataFrame:
     """Return a table of tokens in at least LEAST_TEXTS texts; a group counts once.
 
-    The columns are as in `_table`, followed by `z`, the result of `label_z`.
+    The columns are as in `trait_table`, followed by `z`, the `label_z` for the class.
     """
     counts, vocab = train.corpus.counts, train.corpus.vocab
     table = trait_table(train, test, vocab, counts, test.corpus.counts)
@@ -87,7 +87,7 @@ def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return tables with common q-values, each table with the strongest evidence first.
 
     The q-values are computed over the rows of all tables, so that one rate bounds the
-    false discoveries on the whole page. The column `q` replaces the columns `p` and
+    false discoveries of the whole report. The column `q` replaces the columns `p` and
     `least`, which contain the p-values and their smallest possible values.
     """
     p, least = (
@@ -104,11 +104,11 @@ def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
-    """Return a table of tokens with the attention scores E p of a model, (m,).
+    """Return a table of tokens with the columns `attention` and `attention rank`.
 
-    The scores belong to the first m tokens, which are the tokens of the model. Other
-    tokens have the score nan. `attention rank` is the share of the model's other tokens
-    that have a lower score; a tie counts half.
+    `attention` (m,) contains the scores E p of the first m tokens, which are the tokens
+    of the model. For all further tokens, the columns contain nan. `attention rank` is
+    the share of the model's other tokens that have a lower score; a tie counts half.
     """
     scores = attention.double().cpu().numpy()
     n_lower = scipy.stats.rankdata(scores) - 1
@@ -121,9 +121,9 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
 def pair_table(
     train: Sample, test: Sample, seen: Pairs, held_out: Pairs
 ) -> pd.DataFrame:
-    """Return a table of the pairs of neighbouring tokens.
+    """Return a table of the pairs of neighbouring tokens in the training texts.
 
-    The columns are as in `_table`, followed by the token ids `left` and `right`.
+    The columns are as in `trait_table`, followed by the token ids `left` and `right`.
     """
     names, tests = seen.names(train.corpus.vocab), pair_p(seen, train.corpus)
     table = trait_table(train, test, names, seen.holds, held_out.holds, tests)
@@ -141,11 +141,11 @@ def trait_table(
 ) -> pd.DataFrame:
     """Return a table of features in at least LEAST_TEXTS texts; a group counts once.
 
-    `holds` (n, P) and `again` mark the features of the training texts and of the
-    held-out texts. `tests` contains p-values and their smallest possible values, (P, 1)
-    or (P, K). If it is None, Fisher's exact test gives the p-values. A class with fewer
-    than FEWEST texts and no held-out text is not tested. The columns are as in
-    `_table`.
+    `holds` (n, P) and `again` mark the training texts and the held-out texts that
+    contain each of the P features. `tests` contains p-values and their smallest
+    possible values, (P, 1) or (P, K). If `tests` is None, Fisher's exact test gives
+    both. A class with fewer than FEWEST texts and no held-out text is not tested. The
+    first column is `token`, with the `names`; the other columns are as in `_table`.
     """
     found, lacked = _by_class(train, holds)
     held_out, _ = _by_class(test, again)

@@ -1,4 +1,4 @@
-"""The rows of a source with all columns, including columns that may define groups."""
+"""Rows of a source with all of their columns, some of which may define groups."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -14,14 +14,14 @@ from attnsel_readers.frames import is_dataset
 
 
 class Table(NamedTuple):
-    """Rows of a split; the index of each column contains the positions of the rows.
+    """Rows of a split; the index of each column is the row's position in the split.
 
     Attributes:
-        name: name of the table.
-        texts: texts of the rows, a Series of strings.
+        name: name of the source.
+        texts: texts of the rows, a Series of strings and missing values.
         labels: labels of the rows, a Series.
         rest: the other columns, a data frame.
-        n: number of all rows in the source.
+        n: number of all rows in the split.
     """
 
     name: str
@@ -40,9 +40,10 @@ def load_table(
     limit: int | None,
     seed: int,
 ) -> Table:
-    """Read texts, labels and all other columns; arguments are as in `load_corpus`.
+    """Read the texts, the labels and all other columns of a split.
 
-    The errors are as in `load_corpus`, but `limit` may exceed the number of rows.
+    Arguments and errors are as in `load_corpus`, except that `limit` may exceed the
+    number of rows, and that a source without texts, such as "imdb", is an error.
     """
     check_number("limit", limit, 1, integer=True, optional=True)
     wanted = Columns(text, label, limit)
