@@ -1,4 +1,4 @@
-"""Our extensions of Sphinx, one module per subject; `tools.site` loads all of them."""
+"""Our Sphinx extensions, one module per subject; `tools.site` loads all of them."""
 
 from typing import Any
 

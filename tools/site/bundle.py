@@ -1,11 +1,11 @@
-"""One style sheet and one script for all pages: our extension of Sphinx.
+"""A Sphinx extension that gives all pages one style sheet and one script.
 
-Both files join files of the theme and of the extensions, in the same order. The style
-sheet omits rules that no page uses (65 of 92 kB as sent), and includes the fonts of
-formulas, text and headings. The search is loaded when a reader opens it. The scripts
-and data of a page's figures are in one file per page, which is loaded after the text. A
-figure with much data shows its first state until a reader points at it, and then loads
-its own file. The content of a frame is loaded when a reader scrolls to it.
+These two files join files of the theme and of the extensions, in the same order. The
+style sheet includes fonts and omits rules that no page uses, which are about two thirds
+of the bytes. The search is loaded when a reader opens it. The scripts and data of a
+page's figures are in one file per page, which is loaded after the text. A map or text
+box with much data shows its first state until a reader points at it, and then loads its
+own file. The content of a frame is loaded when a reader scrolls to it.
 """
 
 import base64
@@ -60,7 +60,7 @@ SPACE = re.compile(r"\s+")
 
 
 def style(static: Path, name: str) -> str:
-    """Return a style sheet with its imports, and addresses relative to `static`."""
+    """Return a style sheet with its imports and with addresses relative to `static`."""
     folder = posixpath.dirname(name)
 
     def place(m: re.Match[str]) -> str:
@@ -78,7 +78,7 @@ def style(static: Path, name: str) -> str:
 
 
 def script(static: Path, name: str) -> str:
-    """Return a script that another script can follow."""
+    """Return the code of a script, to which another script can be appended."""
     text = (static / name).read_text(encoding="utf-8")
     return SOURCE_MAP.sub("", text) + "\n;"
 
@@ -100,7 +100,7 @@ def frame_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> No
 def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
     """Move the scripts of a page's figures into files, which are loaded after its text.
 
-    The script of a map or text box with much data is loaded when a reader points at it.
+    If a map or text box has much data, its script is loaded when a reader points at it.
     """
     body = context.get("body", "")
     drawn = DRAWS.findall(body)
@@ -131,7 +131,7 @@ def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> Non
 
 
 def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:
-    """Replace most styles and scripts of a page by `site.css` and `site.js`."""
+    """Replace most style sheets and scripts of a page by `site.css` and `site.js`."""
     options = Path(app.outdir, OPTIONS).read_text(encoding="utf-8")
     styles, scripts = context["css_files"], context["script_files"]
     inline = [file for file in scripts if not file.filename]
@@ -163,9 +163,10 @@ def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> N
 
 
 def shown(css: str, words: set[str]) -> str:
-    """Return a style sheet without rules for classes that no page contains.
+    """Return a style sheet without rules for classes and ids that are not in `words`.
 
-    Variables that no rule uses, such as hundreds of Bootstrap's, are removed as well.
+    `words` are the words of all pages and scripts. Variables that neither a rule nor a
+    page uses, such as hundreds of Bootstrap's, are removed as well.
     """
 
     def keep(m: re.Match[str]) -> str:
@@ -177,7 +178,7 @@ def shown(css: str, words: set[str]) -> str:
 
 
 def without_unused(css: str, words: set[str]) -> str:
-    """Return a style sheet without variables that neither it nor a page uses."""
+    """Remove variables that a style sheet does not use and `words` do not contain."""
     used = words | set(USED.findall(css))
     left = VARIABLE.sub(lambda m: m[0] if m[1] in used else "", css)
     # A variable may be used only by another variable that has just been removed.
@@ -185,7 +186,7 @@ def without_unused(css: str, words: set[str]) -> str:
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write `site.css` and `site.js` after all pages."""
+    """Write `site.css` and `site.js` after all pages have been written."""
     static, bundles = Path(app.outdir, "_static"), getattr(app.builder, "bundles", {})
     if error or not bundles:  # nothing has changed
         return
@@ -203,7 +204,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect the steps that move and join files; joining follows other extensions."""
+    """Register the functions that move and join files; files are joined at the end."""
     app.connect("html-page-context", frame_later)
     app.connect("html-page-context", draw_later)
     app.connect("html-page-context", one_of_each, priority=950)

@@ -1,7 +1,7 @@
-"""The claims of a cell, folded into one line, and the page that lists all claims.
+"""The claims of each cell, folded into one line, and the page that lists all claims.
 
-That page is made from the outputs of the notebooks. Other pages link to a claim by its
-words.
+The list is made from the outputs of the notebooks. Other pages refer to a claim by its
+statement.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ TOGETHER = re.compile(rf"(?:{CLAIM}\s*)+", re.DOTALL)
 
 
 def fold_claims(body: str) -> str:
-    """Return a page on which the claims of a cell are folded into one line."""
+    """Return a page on which the claims of each cell are folded into one line."""
 
     def fold(m: re.Match[str]) -> str:
         count = m[0].count('class="attnsel-claim"')
@@ -50,7 +50,7 @@ def fold_claims(body: str) -> str:
 
 
 def fold_all(_app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Fold the claims of a page."""
+    """Fold the claims of each cell of a page."""
     if "body" in context:
         context["body"] = fold_claims(context["body"])
 
@@ -71,7 +71,7 @@ def stated(page: str, claim: dict[str, str]) -> str:
 
 
 def number(page: str, claim: dict[str, str]) -> str:
-    """Return the measured value of a claim, in three digits, as a link to the claim."""
+    """Return the measured value of a claim, to three digits, as a link to the claim."""
     measured = claim["measured"]
     with contextlib.suppress(ValueError):  # not a number
         measured = re.sub("^-", "−", f"{float(measured):.3g}")
@@ -81,10 +81,10 @@ def number(page: str, claim: dict[str, str]) -> str:
 
 
 class ClaimRole(SphinxRole):
-    """The role that shows a measured value: {claim}`one_step: Lemma 4.1, slope`."""
+    """The role for measured values, as in {claim}`one_step: Lemma 4.1, slope`."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return a link with the measured value; warn if there is no such claim."""
+        """Return the measured value as a link; warn if the claim does not exist."""
         page, _, statement = self.text.partition(": ")
         path = Path(self.env.srcdir, "book", f"{page}.ipynb")
         self.env.note_dependency(str(path))
@@ -128,13 +128,13 @@ def list_claims(app: Any, page: str, source: list[str]) -> None:
 
 
 def load_filter(app: Any, page: str, *_: Any) -> None:
-    """Load the script of the filter on the page of all claims."""
+    """Add the script of the filter to the page of all claims."""
     if page == CLAIMS:
         app.add_js_file("claims.js", loading_method="defer")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the role `claim`, and connect the folding and the list of claims."""
+    """Register the role `claim`, and the functions that fold and list claims."""
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", fold_all)
     app.connect("html-page-context", load_filter)

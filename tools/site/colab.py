@@ -1,8 +1,8 @@
 """Copies of the chapters for Colab, which `make colab` writes with a Sphinx builder.
 
-Colab shows plain Markdown. Sphinx resolves references, numbers, citations and stored
-values before a builder gets a page. This builder writes the nodes as Markdown, one text
-cell per cell of the chapter. It changes only the code of settings and installation.
+Colab shows only plain Markdown. Sphinx resolves references, numbers, citations and
+stored values before a builder gets a page. This builder writes the resolved text of
+each cell as plain Markdown. It changes no code except settings and installation.
 """
 
 import ast
@@ -57,7 +57,7 @@ jupyterlab
 
 
 def quoted(content: str) -> str:
-    """Return an indented text, without the mark `>`, which breaks long formulas."""
+    """Return a block quote in HTML, because the mark `>` breaks long formulas."""
     return f"<blockquote>\n\n{content}\n\n</blockquote>"
 
 
@@ -82,7 +82,7 @@ def in_table(cell: str) -> str:
 
 
 def form(source: str) -> str:
-    """Return the settings of a chapter as the fields of a form."""
+    """Return the settings of a chapter as the fields of a form in Colab."""
     lines = ["#@title Numbers to change"]
     for line in source.splitlines()[1:]:
         setting = SETTING.fullmatch(line)
@@ -103,7 +103,7 @@ class Markdown:
     """A page of Sphinx as Markdown.
 
     The method named after a node's class, such as `visit_Text`, or else after a base
-    class, writes the node. If there is none, only the node's content is written.
+    class, writes the node. Without such a method, only the node's content is written.
     """
 
     def __init__(self, page: str, doctree: nodes.document, env: Any) -> None:
@@ -276,9 +276,9 @@ def is_code(node: nodes.Node) -> bool:
 
 
 def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield nodes that each belong to one cell, and the title of any solution.
+    """Yield each node that belongs to one cell, and the title of its solution or "".
 
-    Exercises and solutions that contain code cells are split.
+    Sections are split, and so are exercises and solutions that contain code cells.
     """
     for node in parent.children:
         apart = isinstance(node, nodes.section) or any(node.findall(is_code))
@@ -291,7 +291,7 @@ def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]
 
 
 def code(cell: Any, *, solution: bool) -> Any:
-    """Hide the code of settings and solutions in Colab; return the changed cell."""
+    """Make settings a form, hide solutions and folded code, and return the cell."""
     cell.metadata.pop("mystnb", None)
     tags = set(cell.metadata.get("tags", []))
     if cell.source.startswith("# settings\n"):
@@ -305,7 +305,7 @@ def code(cell: Any, *, solution: bool) -> Any:
 
 
 def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -> Any:
-    """Return a chapter with plain Markdown, and with solutions and settings hidden."""
+    """Return a chapter with plain Markdown, hidden solutions and settings as a form."""
     texts: dict[int, str] = defaultdict(str)
     solved, last, place = set(), "", 0
     for node, solution in parts(doctree):
@@ -345,7 +345,7 @@ def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -
 
 
 def pin(notebook: Any, reference: str) -> None:
-    """Make a copy install the version for which it was made, so that it always runs.
+    """Make a copy install the version for which it was made, so that the two match.
 
     `reference` is the tag of a version, or a commit between two versions.
     """
@@ -357,7 +357,7 @@ def pin(notebook: Any, reference: str) -> None:
 
 
 def reference(root: Path = ROOT) -> str:
-    """Return the tag of this version if it is checked out, or else the commit.
+    """Return the tag of this version if the tag is checked out, or else the commit.
 
     Without a repository, for example in a release, return the tag.
     """
@@ -375,7 +375,7 @@ def reference(root: Path = ROOT) -> str:
 
 
 def offer_copy(_app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Make the button of a chapter download its copy; remove buttons for sources."""
+    """Make a chapter's download button offer its copy; remove the button elsewhere."""
     for group in context.get("header_buttons", []):
         if group.get("label") != "download-buttons":
             continue
@@ -390,8 +390,8 @@ def offer_copy(_app: Any, page: str, _template: str, context: Any, _tree: Any) -
 class Colab(Builder):
     """The builder that writes a copy of each chapter to the path in its launch button.
 
-    The copies install the package at the commit or tag in the variable `REFERENCE`, or
-    else at the commit or tag that `reference` returns.
+    The copies install the package at the commit or tag in the environment variable
+    `REFERENCE`, or else at the commit or tag that `reference` returns.
     """
 
     name = format = "colab"
@@ -407,7 +407,7 @@ class Colab(Builder):
         return f"{self.config.html_baseurl}{page}.html"
 
     def get_relative_uri(self, start: str, page: str, typ: str | None = None) -> str:
-        """Return the address of a page for a link; empty for a link within the page."""
+        """Return the address for a link to a page; it is empty within the same page."""
         return "" if start == page else self.get_target_uri(page)
 
     def prepare_writing(self, pages: set[str]) -> None:
@@ -442,7 +442,7 @@ class Colab(Builder):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the builder of copies, and connect the buttons that download them."""
+    """Register the builder of copies, and the function that offers them to readers."""
     app.add_builder(Colab)
     app.connect("html-page-context", offer_copy, priority=900)  # the theme's come first
     return {"parallel_read_safe": True, "parallel_write_safe": False}
