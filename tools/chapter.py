@@ -1,8 +1,8 @@
-"""Begin a chapter: `make chapter NAME=tilt` writes one that passes the tests.
+"""Begin a new chapter that passes the tests, as `make chapter NAME=tilt` does.
 
-The chapter has a text (`book/text/NAME.md`), a folder (settings and exercises) and a
-line at the end of the part *Proofs and sweeps* in `_toc.yml`. Then `make chapter`
-makes and runs the notebook.
+The chapter has a text (`book/text/NAME.md`), a folder with settings and exercises, and
+a line at the end of the part *Proofs and sweeps* in `_toc.yml`. Afterwards,
+`make chapter` creates the notebook from the text and runs it.
 """
 
 import re
@@ -17,10 +17,10 @@ NEXT = "  - caption: Reference\n"  # the part that follows the new chapter
 
 
 def begin(name: str, root: Path = ROOT) -> None:
-    """Write the files of a chapter.
+    """Write the files of a new chapter and its line in `_toc.yml`.
 
     Raises:
-        ValueError: if `name` is not a lower-case module name, or is used by a page.
+        ValueError: if `name` is no lower-case module name, or if a page has this name.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(

@@ -48,7 +48,7 @@ def published(file: str, source: str) -> dict[str, Reviews]:
 
 
 def stars_of(file: str, split: Any) -> np.ndarray:
-    """Return the stars of each review; IMDB without ratings gets 1 or 10 by label."""
+    """Return the stars of each review; without ratings, IMDB gets 1 or 10 by label."""
     if "rating" in split.column_names:
         return np.array(split["rating"], "u1")
     labels = np.array(split["label"], "u1")
@@ -56,15 +56,16 @@ def stars_of(file: str, split: Any) -> np.ndarray:
 
 
 def hashed(text: str) -> int:
-    """Return the first eight bytes of the SHA-256 hash of a text."""
+    """Return the first eight bytes of the SHA-256 hash of a text as an integer."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
-    """Return a sentence that counts the texts found, and differing counts and stars.
+    """Return a sentence with the numbers of texts that are found and that differ.
 
-    With `exact`, the stars must agree; otherwise, only the class must. Stars of texts
-    that occur more than once among the shipped reviews are not compared.
+    The texts of `ours` are looked up in `theirs`. With `exact`, the stars must agree;
+    otherwise, only the class must. Stars of texts that occur more than once among the
+    shipped reviews are not compared.
     """
     place = {key: row for row, key in enumerate(theirs.hashes.tolist())}
     rows = [place.get(key, -1) for key in ours.hashes.tolist()]
@@ -106,7 +107,7 @@ def write(file: str, reviews: dict[str, Reviews]) -> None:
 
 
 def main() -> None:
-    """Write or check the counts of a file."""
+    """Write or check the counts of the corpus that the command line names."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

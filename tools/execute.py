@@ -1,8 +1,9 @@
-"""Run chapters in place, with fresh outputs, clean metadata and a measured summary.
+"""Run the notebooks of chapters, and store the results in the same files.
 
 `python -m tools.execute` runs all notebooks of the book, unless names of chapters
-follow. The numbers of a notebook are then written into its text (`tools/glued.py`). A
-file is replaced only if all cells ran on real data without a warning.
+follow. A notebook gets new outputs, clean metadata, a sentence about time and memory,
+and the current numbers in its text (`tools/glued.py`). Its file is replaced only if all
+cells ran on real data without a warning.
 """
 
 import argparse
@@ -45,11 +46,11 @@ else:
 
 
 def summary(seconds: float, peak_bytes: float, old: str) -> str:
-    """Return the sentence on time and memory at the beginning of a chapter.
+    """Return the sentence about time and memory at the beginning of a chapter.
 
-    The time in the sentence `old` stays if the new time is up to a third shorter on as
-    many cores. The memory stays if the new memory differs by up to a third. Therefore a
-    rerun usually does not change the file.
+    The time in the sentence `old` stays if the new time is up to a third shorter on the
+    same number of cores. The memory stays if the new memory differs by up to a third.
+    Therefore a rerun usually does not change the file.
     """
     rounded = next((s for s in SECONDS if seconds <= s), SECONDS[-1])
     gigabytes = max(0.1, round(peak_bytes / 1e9, 1))
@@ -67,7 +68,7 @@ def summary(seconds: float, peak_bytes: float, old: str) -> str:
 
 
 def clean(notebook: Any) -> None:
-    """Remove traces of place and time of a run, and widgets, which need a kernel."""
+    """Remove metadata and random ids of a run, and widgets, which need a kernel."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         kept = {k: v for k, v in cell.metadata.items() if k in ("tags", "mystnb")}
@@ -95,7 +96,7 @@ def remove_chance(data: Any, cell: str) -> None:
 
 
 def noise(notebook: Any) -> list[str]:
-    """Return the text that cells wrote to standard error."""
+    """Return the texts that cells wrote to standard error."""
     return [
         output.text
         for cell in notebook.cells
@@ -106,7 +107,7 @@ def noise(notebook: Any) -> list[str]:
 
 
 def run(path: Path, timeout: int) -> str:
-    """Run one notebook and replace its file; return its summary.
+    """Run one notebook and replace its file; return a line about time and memory.
 
     Raises:
         RuntimeError: if a cell fails, warns or writes to standard error, if real data
@@ -157,7 +158,7 @@ def run(path: Path, timeout: int) -> str:
 
 
 def main() -> int:
-    """Run the chapters named on the command line, or all; return the exit status."""
+    """Run all chapters, or only those named as arguments; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
         "chapters", nargs="*", help='names such as "model", or paths; default: all'

@@ -1,6 +1,6 @@
-"""The numbers of the text: `make execute` writes computed numbers into sentences.
+"""Computed numbers in the text of the book, which `make execute` writes.
 
-A cell names a number, `glue(awful_ratio="9")`. A sentence of its chapter then contains
+A cell names a number with `glue(awful_ratio="9")`. A sentence of its chapter contains
 `9<!-- awful_ratio -->`, and a sentence of another page contains
 `9<!-- one_step: awful_ratio -->`. Every Markdown viewer shows the number and hides the
 comment. A chapter gets its own numbers when it runs, and `python -m tools.glued`
@@ -26,7 +26,7 @@ Numbers = dict[tuple[str, str], str]  # by chapter and name
 
 
 def marked(text: str, page: str) -> list[tuple[str, str]]:
-    """Return the chapters and names of the numbers in the text of a page."""
+    """Return the chapter and the name of each number in the text of a page."""
     found = MARK.findall(text)
     return [(chapter or page, " ".join(name.split())) for chapter, name in found]
 
@@ -45,9 +45,9 @@ def stored(notebook: Any, chapter: str) -> Numbers:
 def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) -> str:
     """Return a text with the given numbers before the comments that name them.
 
-    A new number replaces the old number of the same name if this precedes the comment.
-    Otherwise it replaces a text of the same form, such as *3 of 10* for *4 of 10*, or
-    else the word before the comment.
+    If the old number of the same name precedes a comment, the new number replaces it.
+    Otherwise, the new number replaces a text of the same form, as *3 of 10* replaces
+    *4 of 10*, or else the word before the comment.
 
     Raises:
         ValueError: if no cell stores a number with the name in a comment.
@@ -102,7 +102,7 @@ def all_stored(book: Path = BOOK) -> Numbers:
 
 
 def main(book: Path = BOOK) -> None:
-    """Write the stored numbers into all pages."""
+    """Write the stored numbers of all chapters into all pages."""
     numbers = all_stored(book)
     for path in sorted(book.glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)

@@ -1,14 +1,14 @@
 """Reviews for the laboratory and the line-up, written by `python -m tools.lab_data`.
 
-The written scripts contain counts of tokens and labels, from which no text can be
-reconstructed. In the folder `lab`, `imdb.js` contains real reviews. A page that cannot
-load this script uses `generated.js`, with generated reviews, and a page that cannot run
-scripts shows `still.svg`.
+The written scripts contain labels and tokens of reviews, but not the order of the
+tokens, so that no text can be reconstructed. In the folder `lab`, `imdb.js` contains
+real reviews. A page that cannot load this script uses `generated.js`, with generated
+reviews, and a page that cannot run scripts shows `still.svg`.
 
-In the folder `lineup`, `imdb.js` contains for each word the short reviews with it, and
-the numbers of positive and negative test reviews with it; a word counts once per
-review. This form has less than half the bytes of the form in `lab`, so the landing page
-loads quickly. `rounds.json` contains statistics of the first rounds, which node plays.
+In the folder `lineup`, `imdb.js` lists for each word the short reviews that contain it,
+and gives the numbers of positive and negative test reviews that contain it. This file
+has less than half the bytes of the file in `lab`, so that the landing page loads
+quickly. `rounds.json` contains statistics of the first rounds, which node plays.
 `still.webp` and `still.json` are the picture and the answer of one round, for pages
 without scripts; `card.webp` is for previews of links.
 """
@@ -101,7 +101,7 @@ def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
 
 
 def draw(corpus: attnsel.Corpus) -> None:
-    """Draw the result of training with default settings, for pages without scripts."""
+    """Draw the result of training with the default settings of the laboratory."""
     use_style()
     model = attnsel.AttentionClassifier(len(corpus.vocab), 64, seed=0)
     attnsel.fit(model, corpus, steps=STEPS, lr=0.01)
@@ -112,7 +112,7 @@ def draw(corpus: attnsel.Corpus) -> None:
 
 
 def short_reviews(corpus: attnsel.Corpus, count: int) -> np.ndarray:
-    """Return indices of the first `count` short reviews, half of them positive."""
+    """Return the indices of the first `count // 2` short reviews of each class."""
     signs, short = corpus.signs.numpy(), corpus.lengths.numpy() <= LONGEST
     parts = [np.flatnonzero(short & (signs == sign))[: count // 2] for sign in (1, -1)]
     return np.sort(np.concatenate(parts))
@@ -124,7 +124,7 @@ def presence(corpus: attnsel.Corpus) -> sp.csr_matrix:
 
 
 def gaps(column: np.ndarray) -> str:
-    """Encode increasing numbers as characters, one per difference of neighbours."""
+    """Encode increasing numbers as characters, one for each difference."""
     return "".join(chr(FIRST + gap) for gap in np.diff(column, prepend=-1))
 
 
@@ -169,7 +169,7 @@ def played(function: str, given: dict[str, Any]) -> Any:
 
 
 def summary(question: str, rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return statistics of rounds, each with its control as the second model."""
+    """Return statistics of rounds; the second model of each round is its control."""
     right, depth, same = (
         np.array([r[name] for r in rounds], float)
         for name in ("right", "depth", "same")
@@ -205,7 +205,7 @@ def draw_panel(axis: Any, across: np.ndarray, heights: np.ndarray) -> None:
 
 
 def draw_round(models: list[dict[str, list[float]]]) -> None:
-    """Draw the values and scores of two models, and a second picture of the scores."""
+    """Draw the values and scores of two models, and the scores in a second picture."""
     use_style()
     figure, axes = pyplot.subplots(1, 4, figsize=(10.4, 3.0), dpi=100)
     for axis, part in zip(axes, ("value", "score") * 2, strict=True):
@@ -237,7 +237,7 @@ def write_lineup() -> None:
 
 
 def count_rounds(stored: dict[str, object]) -> None:
-    """Write statistics of the first rounds, and one round with its picture."""
+    """Write statistics of the first rounds, and the picture and answer of one round."""
     rounds: dict[str, Any] = {}
     for question, end in ROUNDS.items():
         numbers = {"from": 1, "to": end + 1}
@@ -251,7 +251,7 @@ def count_rounds(stored: dict[str, object]) -> None:
 
 
 def main() -> None:
-    """Write the laboratory's reviews, a picture of a training run, and the line-up."""
+    """Write the reviews and picture of the laboratory, and the files of the line-up."""
     # Without the real reviews, `load_corpus` warns and returns generated ones.
     warnings.simplefilter("error")
     for name, source in (("generated", "generated"), ("imdb", "imdb")):

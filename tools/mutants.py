@@ -1,11 +1,11 @@
-"""Plant the faults of `mutants.tsv`, one at a time: do the tests notice them?
+"""Plant the faults of `mutants.tsv` one at a time, and check that tests notice them.
 
 Maintainers make such faults, for example a wrong split or a wrong cache key. For each
-fault, `python -m tools.mutants` runs the test files in the same row, in a copy of the
-tree and in a fork that has imported the heavy libraries. With words as arguments, it
-plants only the faults whose description contains one of the words. It prints the test
-that notices a fault, and fails if no test does. First, the same tests must pass
-without a fault, because a test that always fails would notice everything.
+fault, `python -m tools.mutants` runs the test files that the row of the fault names, on
+a copy of the code. With words as arguments, the command plants only the faults whose
+description contains one of the words. It prints the first test that notices each fault,
+and fails if a fault is not noticed. Before that, the same tests must pass without a
+fault, because a test that always fails would notice everything.
 """
 
 import csv
@@ -51,7 +51,7 @@ def faults() -> list[Fault]:
 
 
 def planted(fault: Fault, folder: Path) -> Path:
-    """Copy packages and tests, plant the fault, and return the folder of the copy."""
+    """Copy the code and the tests, plant a fault, and return the folder of the copy."""
     tree = folder / "tree"
     for name in (*PACKAGES, "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name)
@@ -109,7 +109,7 @@ def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
 
 
 def main(*words: str) -> int:
-    """Plant all faults, or those that match a word; return the exit status."""
+    """Plant all faults, or those that match one of `words`; return the exit status."""
     for name in HEAVY.split():
         importlib.import_module(name)
     chosen = [f for f in faults() if not words or any(word in f.what for word in words)]

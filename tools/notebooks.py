@@ -1,7 +1,7 @@
-"""Chapters for readers to change: `make notebooks` copies them into `notebooks/`.
+"""Notebooks that readers may change, which `make notebooks` puts into `notebooks/`.
 
-`make colab` writes the copies. A notebook that a reader has changed, for example by
-solving an exercise, is not replaced.
+They are copies of the notebooks that `make colab` writes. A notebook that a reader has
+changed, for example by solving an exercise, is not replaced.
 """
 
 import json

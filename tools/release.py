@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def notes(changelog: str, version: str) -> str:
-    """Return the section of a changelog about a version, without its heading."""
+    """Return the section about a version in a changelog, without its heading."""
     head = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d\n"
     section = re.search(rf"{head}(.*?)(?=^## |^\[|\Z)", changelog, re.M | re.S)
     if not (section and section[1].strip()):
