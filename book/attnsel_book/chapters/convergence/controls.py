@@ -1,4 +1,4 @@
-"""Interactive figure on convergence, in which readers vary the start of p."""
+"""Interactive figure on convergence, in which readers vary the initial p."""
 
 from collections.abc import Callable
 
@@ -23,12 +23,12 @@ ROWS = [[0, 4, 5], [1, 4, 6], [0, 6, 5], [2, 4, 5], [3, 4, 6], [2, 6, 5]]
 
 
 def draw_excess(cheapest: Cheapest, p_1: float = 2.0, p_2: float = -3.0) -> Figure:
-    """Draw the excess loss of a flow from p = (p_1, p_2), and the certifying level.
+    """Draw the excess loss along a flow from p = (p_1, p_2), and a certifying level.
 
-    The function `cheapest` returns the attention (n, V) of least loss that misses a
-    sequence, from votes (n, V), a mask (n, V) of the tokens in each sequence, and
-    relevant tokens (n,). The level is the excess loss of this attention. Once the
-    excess loss is below the level, every relevant token will be selected.
+    Given votes (n, V), a mask (n, V) of the tokens in each sequence, and relevant
+    tokens (n,), `cheapest` returns the attention (n, V) with the smallest loss among
+    all that miss a relevant token. The level is the excess loss of this attention. Once
+    the excess loss is below this level, every relevant token will be selected.
     """
     corpus = Corpus.from_tokens(ROWS, [1, 1, 1, 0, 0, 0], Vocab(WORDS))
     model = AttentionClassifier(7, 2, dtype=torch.float64)

@@ -15,11 +15,11 @@ from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL, legend_above
 
 
 def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) -> None:
-    """Draw the loss along the last direction of p in a flow, and two loss levels.
+    """Draw the loss for ‖p‖ up to `end`, along the last direction of p in a flow.
 
-    The lower level is the loss with all attention on the relevant tokens, and the upper
-    level is the smallest loss of any attention that misses the relevant token of a
-    sequence. A grey curve shows the opposite direction. Norms of p are at most `end`.
+    A grey curve shows the loss along the opposite direction. The lower dashed line is
+    the loss with all attention on the relevant tokens, and the upper one is the
+    smallest loss of any attention that misses the relevant token of a sequence.
     """
     relevant = relevant_tokens(corpus)
     _, values = model.scores().T
@@ -52,11 +52,12 @@ def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) ->
 def draw_bound(
     flow: Flow, gap: Tensor, bound: Tensor, certain: float, null: float
 ) -> None:
-    """Draw `gap` (k,), which is 1 - cos in a flow, and the `bound` (k,) of Theorem A.
+    """Draw 1 - cos along a flow, and the bound of Theorem A, against the norm of p.
 
-    A dotted line marks the norm `certain`, from which on the bound is valid. A dashed
-    line through the last point has the exponent -2 of Theorem B. The grey line `null`
-    is 1 - cos of another direction that selects.
+    `gap` (k,) is 1 - cos between p and the max-margin direction, and `bound` (k,) is
+    its upper bound, which is valid from the norm `certain` on (dotted line). A dashed
+    line through the last point has slope -2, the exponent in Theorem B. The grey line
+    `null` is 1 - cos for another direction that selects the relevant tokens.
     """
     R = flow.norms
     _, axes = pyplot.subplots(figsize=(5, 3.8))
@@ -74,9 +75,9 @@ def draw_bound(
 
 
 def draw_tiny(path: Tensor, difference: Tensor) -> None:
-    """Draw a path of p (k, 2), and 1 - cos to the direction of `difference` (2,).
+    """Draw a `path` (k, 2) of p, and 1 - cos(p, `difference`) against the norm of p.
 
-    Arrows show this direction, and the part of the first p orthogonal to it.
+    Arrows show the direction of `difference`, and the orthogonal part of the first p.
     """
     along = difference / difference.norm()
     part = path[0] - (path[0] @ along) * along
@@ -104,10 +105,10 @@ def draw_tiny(path: Tensor, difference: Tensor) -> None:
 def draw_leads(
     norms: np.ndarray, leads: np.ndarray, margin: float, separator: float
 ) -> None:
-    """Draw the smallest leads (k,), divided by the norms of p (k,), against the norms.
+    """Draw the ratio of the smallest `leads` (k,) to the `norms` (k,) of p against ‖p‖.
 
-    Two lines show the `margin`, which is the largest possible lead at norm 1, and
-    1 / `separator`, for a p of norm `separator` with leads of at least one.
+    A dashed line marks the `margin`, the largest possible ratio. A grey line marks the
+    ratio 1 / `separator` for a p of norm `separator` whose smallest lead is one.
     """
     _, axes = pyplot.subplots(figsize=(5.2, 3.4))
     axes.semilogx(norms, leads / norms, color="black", label="flow")

@@ -27,11 +27,12 @@ COLOURS = "black", CURVES[3], CONTRAST, CURVES[2]
 
 
 def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -> None:
-    """Draw the words of a text by attention and contrast, with lines of equal product.
+    """Draw the words of a text by attention and contrast, on logarithmic axes.
 
-    The attention `share`, the `contrast` and the `sign` have shape (k,) for k words;
-    the first two are positive. The sign is positive for words that support the
-    prediction. Words with a large product are labelled, unless the labels overlap.
+    For k words, `share` (k,) contains the attention, and `contrast` (k,) the distance
+    between a word's value and the logit without the word. `sign` (k,) is positive for
+    words that support the prediction. Attention times contrast is constant along a grey
+    line. Words with a large product are labelled, unless the labels overlap.
     """
     share, contrast, sign = (
         np.asarray(x, dtype=float) for x in (share, contrast, sign)
@@ -68,10 +69,10 @@ def _plain_numbers(axes: Axes) -> None:
 
 
 def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
-    """Draw how much a prediction changes if words are deleted in several orders.
+    """Draw the change of predictions against the share of words that are deleted.
 
-    `runs` is a table from `explanations`. There is one panel per moment, and bars show
-    the range over seeds.
+    `runs` is a table from `explanations`. There is one panel per moment, and one curve
+    per rule by which words are chosen. Bars show the range over seeds.
     """
     ways = {"optimum": "-", "signed Q b": "--", "attention": "-"}
     ways |= {"size of influence": "-", "random": ":"}
@@ -90,12 +91,12 @@ def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
 
 
 def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
-    """Plot how far other attentions differ against how much they change predictions.
+    """Plot the divergence of other attentions against the change of predictions.
 
-    `runs` is a table from `explanations`, with one panel per moment. `farthest` is the
-    mean divergence if each review gets its own attention. Dots are other vectors p,
-    triangles are models trained again, and stars are models with the same predicted
-    class for every text.
+    `runs` is a table from `explanations`. For each moment, there is a panel, and
+    `farthest` contains the largest possible mean divergence with unchanged predictions.
+    Dots are other vectors p. For triangles all scores and values were fitted again.
+    Stars are models with other attention and the same predicted class for every text.
     """
     _, panels = pyplot.subplots(1, len(farthest), figsize=(8.4, 3.6), sharey=True)
     for axes, (moment, height) in zip(panels, farthest.items(), strict=True):

@@ -15,9 +15,10 @@ def draw_drop(
     forecasts: Mapping[int, tuple[np.ndarray, np.ndarray]],
     control: tuple[np.ndarray, np.ndarray],
 ) -> None:
-    """Draw the loss over time and its forecast per length, and the control in grey.
+    """Draw the loss over time, and its forecast, for sequences of several lengths.
 
-    Each curve is a pair of times and losses.
+    `losses` and `forecasts` contain a curve for each length. The `control`, in grey, is
+    a curve for uniform attention. Each curve is a pair of times and losses.
     """
     colours = (ACCENT, CONTRAST, "#6B4E2E")
     for (length, curve), colour in zip(losses.items(), colours, strict=False):
@@ -32,10 +33,10 @@ def draw_drop(
 def draw_horseshoe(
     panels: Sequence[Axes], measured: np.ndarray, forecast: np.ndarray
 ) -> None:
-    """Draw scores against values, and against forecast scores, in two panels.
+    """Draw measured scores against measured values and against forecast scores.
 
-    `measured` and `forecast` contain scores and values, float64 (2, V). The colour of a
-    token is the sign of its measured value. The line in the second panel has slope one.
+    `measured` and `forecast` contain scores and values, (2, V). The colour of a token
+    shows the sign of its measured value. A line in the second panel has slope one.
     """
     left, right = panels
     a, b = measured

@@ -1,4 +1,4 @@
-"""Figures of the chapter on the margins of optimizers."""
+"""Figures of the two chapters on the margins of optimizers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,12 +13,12 @@ from attnsel_book.style import ACCENT, CONTRAST, CURVES, NEUTRAL
 def draw_shares(
     shares: pd.DataFrame, runs: dict[str, tuple[str, float]], control: str
 ) -> None:
-    """Draw the share of the largest lead that optimizers reach, in each of three norms.
+    """Draw the leads of optimizers as shares of the largest lead, in three norms.
 
     Args:
-        shares: frame with the columns "optimizer" and "lead" and the shares "l2",
-            "linf" and "l1", one row per random instance.
-        runs: optimizer and lead of each row of the figure, by name of the row.
+        shares: table with the columns "optimizer" and "lead" and the shares "l2",
+            "linf" and "l1". A row is a run of one optimizer on a random instance.
+        runs: optimizer and lead for each row of the figure, by name of the row.
         control: name of the row to draw in grey.
     """
     marks = {
@@ -55,8 +55,8 @@ def draw_balls(
     Args:
         differences: rows (2, 2); the wedge contains all p whose leads, the products
             with the rows, are at least one.
-        touch: point (2,) where the ball touches the wedge, for "l2", "linf" and "l1".
-        paths: path (k, 2) of each optimizer, by its norm.
+        touch: point (2,) where each ball touches the wedge, by "l2", "linf" and "l1".
+        paths: for each norm, the path (k, 2) of its optimizer.
     """
     looks = {
         "l2": (ACCENT, "$\\ell_2$", "normalized descent"),
@@ -89,8 +89,9 @@ def draw_memory(means: dict[str, pd.DataFrame]) -> None:
     """Draw Adam's share of the largest lead, and cosines to two margin directions.
 
     Args:
-        means: for each label a frame with the columns "time" (lead over memory),
-            "linf" (share), "cos root v" and, for a control in dashed grey, "cos l2".
+        means: for each label, a table with the columns "time" (lead divided by Adam's
+            memory), "linf" (share), "cos root v" (cosine to the margin direction in
+            Adam's norm) and "cos l2" (to the Euclidean one, in dashed grey).
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
     for (label, rows), mark in zip(means.items(), "vos^D", strict=False):
@@ -115,9 +116,9 @@ def draw_entries(
     Entries are divided by the largest absolute entry, and leads by the smallest lead.
 
     Args:
-        vectors: p (d,) by name.
-        control: vector (d,) that selects without training, in dashed grey.
-        differences: array (pairs, d) of differences of embeddings.
+        vectors: vectors p (d,) by name.
+        control: vector (d,) that selects without training, drawn in dashed grey.
+        differences: differences of embeddings (pairs, d); leads are products with p.
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.2))
     looks: dict[str, dict[str, Any]] = {name: {} for name in vectors}

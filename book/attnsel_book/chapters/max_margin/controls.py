@@ -23,11 +23,12 @@ def draw_length(
 ) -> Figure:
     """Draw words in the plane, directions of p, and the lead in each sequence.
 
-    The `parts` are E (V, 2), p and v. From one of the `starts`, p moves along `pull`,
-    minus the gradient with respect to p, until it has the norm `norm_of_p`. The lead is
-    the score of the word with the largest vote minus the largest other score, in units
-    of ‖p‖ times the margin; it is negative if another word is selected. The `direction`
-    is the shortest p with a lead of at least one in each sequence.
+    The `parts` are E (V, 2), p and v. From one of the `starts`, p moves in the
+    direction that `pull` returns, minus the gradient with respect to p, until it has
+    the norm `norm_of_p`. The lead in a sequence is the score of the word with the
+    largest vote minus the largest other score. Bars show leads divided by ‖p‖ and by
+    the margin. The `direction` is the shortest vector p for which each lead is at least
+    one.
     """
     E, _, v = parts
     p = np.asarray(starts[start or next(iter(starts))], float)

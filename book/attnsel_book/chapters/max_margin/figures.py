@@ -20,8 +20,8 @@ def draw_selection(
 ) -> Figure:
     """Draw the tokens by value and score, and the attention on relevant tokens.
 
-    The kind of each of the V tokens is "pos", "neg" or "irr". `attention` (n,) contains
-    the attention on each sequence's relevant token. Scores are in units of the margin.
+    `kinds` (V,) contains "pos", "neg" or "irr". `attention` (n,) is the attention on
+    each sequence's relevant token. The `scores` (V,) are divided by ‖p‖ and the margin.
     """
     figure, (left, right) = pyplot.subplots(
         1, 2, figsize=(7.2, 3.3), width_ratios=[1.6, 1]
@@ -40,10 +40,10 @@ def draw_selection(
 def draw_descent(
     paths: Mapping[str, np.ndarray], angles: Mapping[str, np.ndarray]
 ) -> None:
-    """Draw 1 - cos to the max-margin direction against the norm of p.
+    """Draw 1 - cos between p and the max-margin direction against the norm of p.
 
-    For each name, `paths` contains a path of p (steps, d), and `angles` contains
-    1 - cos along this path, (steps,).
+    For each name, `paths` contains a path (steps, d) of p, and `angles` contains
+    1 - cos (steps,) along this path.
     """
     _, axes = pyplot.subplots(figsize=(5, 3.4))
     for name, path in paths.items():
@@ -54,11 +54,11 @@ def draw_descent(
 
 
 def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
-    """Draw attention, angle and time of a flow against the norm of p.
+    """Draw the attention, the angle and the time of a flow against the norm of p.
 
-    The angle is given as `gap`, 1 - cos to the max-margin direction at k points, (k,).
-    The first panel shows the mean and range of the attention on selected tokens, and
-    the third panel compares the logarithm of time with `margin` times the norm.
+    The first panel shows the mean and the range of the attention on selected tokens.
+    The second panel shows `gap` (k,), which is 1 - cos between p and the max-margin
+    direction. The third panel compares the logarithm of time with `margin` times ‖p‖.
     """
     _, panels = pyplot.subplots(1, 3, figsize=(9, 2.6))
     first, second, third = panels

@@ -1,4 +1,4 @@
-"""Interactive figure on memorized words, in which readers vary tokens and leans."""
+"""Interactive figure on memorized words, in which readers choose tokens and leans."""
 
 from collections.abc import Mapping
 
@@ -20,11 +20,11 @@ def draw_vs(
     least: int = 1,
     lean: str = TRAINING,
 ) -> Figure:
-    """Draw the mean values and attention scores of a model and its control by lean.
+    """Draw mean values and mean attention scores against lean, for two models.
 
-    `scores` contains scores and values (V, 2) by name of the model, and `leans` the
-    leans (V,) in the training reviews of this model and in test reviews; `lean` names
-    those to draw. Tokens that occur fewer than `least` times are left out.
+    `scores` contains the scores and values (V, 2) of each model, and `leans` contains
+    the leans (V,) in its "training" reviews and in "test" reviews. The leans named
+    `lean` are drawn. Tokens with fewer than `least` `occurrences` are left out.
     """
     axes = two_panels(height=3.2)
     often = np.asarray(occurrences) >= least

@@ -25,8 +25,8 @@ def draw_attention(
 
     Each of the `maps` contains the scores and values (V, 2) of a model. The function
     `forward` returns logits (n,) from counts (n, V), scores (V,) and values (V,). The
-    colour of a bar is the sign of the value, and words outside the vocabulary have no
-    bar.
+    colour of a bar shows the sign of the word's value. Words outside the vocabulary
+    have no bar.
     """
     a, b = maps[model or next(iter(maps))].double().T
     words = split(text)[:20]

@@ -33,8 +33,8 @@ def draw_classifier(
 ) -> None:
     """Draw how the model classifies a sentence, from its words to the logit.
 
-    For k words, `embeddings` (k, m) contains the first entries of their embeddings, `a`
-    (k,) their scores E p, and `b` (k,) their values E v.
+    For k words, `embeddings` (k, m) contains the first m entries of each embedding, `a`
+    (k,) contains the scores E p, and `b` (k,) contains the values E v.
     """
     q = torch.softmax(a, dim=0)
     logit = float(q @ b)
@@ -95,8 +95,8 @@ def draw_map(
 ) -> None:
     """Draw the map of the vocabulary: each token's score E p against its value E v.
 
-    `scores` is (V, 2). The colour goes from orange to blue with the lean (V,); a token
-    without a lean is grey. The named words have to be in the vocabulary.
+    `scores` is (V, 2). Colours go from orange to blue with the `lean` (V,), and a token
+    without a lean is grey. The words in `named` have to be in the vocabulary.
     """
     a, b = scores.T.numpy()  # matplotlib is slow with tensors
     look: Any = {"c": lean.nan_to_num().numpy(), "s": 4, "lw": 0, "rasterized": True}
@@ -114,10 +114,11 @@ def draw_map(
 
 
 def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]:
-    """Return the rows of a typical review and of a confident mistake, by title.
+    """Return the row numbers of a typical review and of a confident mistake, by title.
 
-    Of the 200 reviews closest in length, these are the correctly classified negative
-    review with the median logit, and the review whose logit is most wrong, if any.
+    Both are among the 200 reviews closest to `length`. The typical one is the correctly
+    classified negative review with the median logit. The mistake is the misclassified
+    review with the largest absolute logit. A review that does not exist is left out.
     """
     close = (test.lengths - length).abs().argsort(stable=True)[:200]
     close = close[logits[close].argsort()]  # from the most negative logit on
@@ -131,7 +132,7 @@ def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]
 
 
 def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> str:
-    """Return a text as HTML; values determine the colours, attention their strength.
+    """Return a text as HTML, coloured by the sign of values and shaded by attention.
 
     The `words` come from `Corpus.words`, and `scores` (V, 2) contains E p and E v of
     all tokens. A word with an attention of at least 0.15 has its full colour.

@@ -1,4 +1,4 @@
-"""Interactive figure on one step, in which readers vary step size and dimension."""
+"""Interactive figure on one step, in which readers vary the step size and dimension."""
 
 from collections.abc import Callable
 
@@ -18,11 +18,11 @@ Gradient = Callable[[np.ndarray, np.ndarray, np.ndarray, Corpus], np.ndarray]
 def draw_step(
     corpus: Corpus, gradient: Gradient, eta_0: float = 1000.0, d: int = 256
 ) -> Figure:
-    """Draw the values after one step from a random start against their predictions.
+    """Draw values after one step from a random start against their predicted changes.
 
-    The function `gradient` returns the gradient with respect to E, (V, d), from E, p, v
-    and a corpus. The prediction does not contain the initial value, so the height of a
-    point above the line of slope one is the initial value plus the prediction error.
+    The function `gradient` maps E, p, v and a corpus to the gradient (V, d) with
+    respect to E. A predicted change does not contain the initial value. Therefore a
+    point is above the line of slope one by the initial value plus the prediction error.
     """
     E, p, v = AttentionClassifier(len(corpus.vocab), d, seed=0).arrays()
     values = (E - eta_0 * np.asarray(gradient(E, p, v, corpus))) @ v

@@ -12,8 +12,8 @@ from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, name_tokens
 def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     """Draw measured numbers y (V,) against predictions x (V,), one point per token.
 
-    Both axes are linear up to the median |x| and logarithmic beyond it. The line has
-    slope one. The two tokens with the largest |x| are named.
+    Both axes are linear up to the median |x| and logarithmic beyond it. A grey line
+    has slope one. The two tokens with the largest |x| are labelled.
     """
     sizes = x.abs()
     near = float(sizes.median())

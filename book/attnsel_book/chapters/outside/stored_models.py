@@ -1,4 +1,4 @@
-"""Small trained models that a chapter queries, stored with a checksum."""
+"""Stored models that the chapter *Does a transformer select tokens?* queries."""
 
 import hashlib
 import io
@@ -20,14 +20,14 @@ Classify = Callable[[list[list[str]]], Tensor]
 
 
 def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
-    """Return the models that `run_outside.py` trained on "imdb" or on "yelp".
+    """Return a vocabulary, and the models that were trained on "imdb" or on "yelp".
 
-    The first result is their vocabulary, and the second the models by name. A model is
-    a `Transformer`, or a tensor: the scores E p and E v (V, 2) of "one layer" and "mean
-    of values", or a number for each token and one for all texts (V + 1,) of "sum".
+    The models are given by name. "one layer" and "mean of values" are tensors (V, 2) of
+    scores E p and values E v. "sum" is a tensor (V + 1,) with one number per token and,
+    last, a number that is added for every text. Other models are of type `Transformer`.
 
     Raises:
-        ValueError: if the checksum of `models.npz` is not the stored one.
+        ValueError: if the checksum of `models.npz` is not the one in `models.json`.
     """
     folder = resources.files(__package__)
     text = folder.joinpath("models.json").read_text(encoding="utf-8")
@@ -36,9 +36,9 @@ def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
 
 
 def stored_classifiers() -> tuple[Vocab, dict[str, Classify]]:
-    """Return the vocabulary and the stored models of IMDB as functions, by name.
+    """Return the vocabulary of IMDB, and the stored models as functions, by name.
 
-    A function returns the logits (n,) of n texts. A text is a list of words of the
+    Each function returns the logits (n,) of n texts. A text is a list of words of the
     vocabulary.
     """
     vocab, models = stored_models()
@@ -51,7 +51,10 @@ def stored_classifiers() -> tuple[Vocab, dict[str, Classify]]:
 
 
 def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return a model softmax(a) b of ids (n, T), padded with -1, for a, b (V, 2)."""
+    """Return a one-layer model whose scores and values are the `numbers` (V, 2).
+
+    The model returns logits (n,) for token ids (n, T), padded with -1.
+    """
     a, b = numbers.T
 
     def f(ids: Tensor) -> Tensor:
@@ -62,7 +65,7 @@ def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return a model that adds the last of `numbers` (V + 1,) to a sum over tokens."""
+    """Return a model that sums one number per token, and adds the last of `numbers`."""
 
     def f(ids: Tensor) -> Tensor:
         return numbers[-1] + (numbers[ids] * (ids >= 0)).sum(1)
@@ -71,7 +74,7 @@ def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
-    """Return a model of ids as a function from texts (lists of words) to logits."""
+    """Return a function that applies a model of token ids to texts (lists of words)."""
 
     def classify(texts: list[list[str]]) -> Tensor:
         rows = [torch.tensor([vocab.index(word) for word in text]) for text in texts]
@@ -83,7 +86,7 @@ def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
 def unpacked(
     index: dict[str, Any], content: bytes, source: str
 ) -> tuple[Vocab, dict[str, Any]]:
-    """Return the vocabulary and the models of a source, read from `models.npz`."""
+    """Return the vocabulary and the models of a `source`, as stored by `packed`."""
     found = hashlib.sha256(content).hexdigest()
     if found != index["sha256"]:
         raise ValueError(f"models.npz: its checksum is {found}, not {index['sha256']}")
@@ -112,7 +115,7 @@ def _model(settings: dict[str, Any] | None, parts: dict[str, Tensor]) -> Any:
 def packed(
     vocabs: dict[str, Vocab], models: dict[str, dict[str, Any]]
 ) -> tuple[dict[str, Any], bytes]:
-    """Return the index of all sources and the bytes of `models.npz`, for `unpacked`."""
+    """Return the contents of `models.json` and of `models.npz`, for `unpacked`."""
     arrays: dict[str, Any] = {}
     settings: dict[str, dict[str, Any]] = {source: {} for source in models}
     for source, group in models.items():

@@ -8,7 +8,7 @@ from attnsel_book.texts import majority_share
 
 
 def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
-    """Return sentences about accuracy, shapes of both models, and held-out leans.
+    """Return sentences about a model of a reader's labels, and about its control.
 
     The accuracy is clearly better than always predicting the most frequent class if it
     is larger by more than two standard errors. The correlation of values with held-out

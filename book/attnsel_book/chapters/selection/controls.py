@@ -1,4 +1,4 @@
-"""Interactive figure on selection, in which readers vary step size and tokens."""
+"""Interactive figure on selection, with a choice of step size and number of tokens."""
 
 from collections.abc import Callable
 
@@ -22,8 +22,8 @@ def draw_selected(
 ) -> Figure:
     """Draw how often each relevant token is selected after a step on E and a flow of p.
 
-    The function `gradient` returns the gradient with respect to E, (V, d), from E, p, v
-    and a corpus. A bar is the share of a relevant token's sequences that select it.
+    The function `gradient` maps E, p, v and a corpus to the gradient (V, d) with
+    respect to E. A bar shows the share of a relevant token's sequences that select it.
     """
     corpus = separable_corpus(80, 60, 31, n_relevant=2 * tokens_per_class, seed=0)
     model = AttentionClassifier(len(corpus.vocab), d, seed=0, dtype=torch.float64)

@@ -21,11 +21,11 @@ from attnsel_book.style import (
 def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
     """Draw the embeddings of two tokens per class as arrows, in several panels.
 
-    The horizontal component of a token's arrow is its own axis, with length one. The
-    vertical component is its value, plus or minus the panel's entry in `sizes`, by
-    title. `pulls` contains the tokens' pulls on their own scores, first of a token
-    ahead, then of one behind. The black arrow is the part of the pull on p along v,
-    enlarged 20 times.
+    By the title of each panel, `sizes` contains the size of the tokens' values. The
+    value of a token is the vertical component of its arrow. The horizontal component
+    has length one and represents an axis of the token's own. `pulls` contains the pull
+    of a token on its own score, first for the positive and then for the negative class.
+    The black arrow is the part along v of the pull on p, enlarged 20 times.
     """
     _, panels = pyplot.subplots(1, len(sizes), figsize=(6.6, 3.2), sharey=True)
     shaft: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.012}
@@ -47,10 +47,10 @@ def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
 def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str:
     """Return a figure of the share of correct selections against step size, as HTML.
 
-    The `runs` are rows of `step_sweep` with the same dimension. Each run has one mark
-    per class for the share of its sequences, and a line shows the mean of both classes.
-    The grey lines are controls: the mean of the runs in `no_step` (dashed), and the
-    share `chance` of sequences that select correctly by chance.
+    The `runs` are rows of `step_sweep` with the same dimension. For each run and class,
+    a mark shows the share of sequences that select correctly. A line shows the mean of
+    both classes. The grey lines are controls: the mean of the runs in `no_step`
+    (dashed), and `chance`, the share that is expected by chance.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.8))
     aside = runs["seed"] - runs["seed"].mean()
@@ -77,10 +77,10 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
 
 
 def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
-    """Draw shares of sequences that select correctly, (k, 2), against k step sizes.
+    """Draw the `shares` (k, 2) of sequences that select correctly against step size.
 
-    The positive class is column 0. A grey line shows the share `chance` of sequences
-    that select correctly by chance.
+    Column 0 is for the positive class. A grey line shows `chance`, the share that is
+    expected by chance.
     """
     _, axes = pyplot.subplots(figsize=(5, 3))
     for column, (mark, colour, label) in enumerate(
@@ -96,12 +96,12 @@ def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
 
 
 def draw_scores(runs: Mapping[str, tuple[Tensor, ...]]) -> None:
-    """Draw the scores of both classes along flows, one panel per flow.
+    """Draw scores of relevant and irrelevant tokens along flows, one panel per flow.
 
     `runs` contains five arrays (k,) per flow, by title: the norms of p, the mean scores
     of the relevant tokens of the positive and of the negative class, and the smallest
-    and largest score of an irrelevant token, drawn as a grey band. All scores are
-    relative to the mean score of the irrelevant tokens.
+    and the largest score of an irrelevant token, drawn as a grey band. The mean score
+    of the irrelevant tokens has been subtracted from all scores.
     """
     _, panels = pyplot.subplots(1, len(runs), figsize=(8.4, 3.2))
     for axes, (title, (norms, positive, negative, low, high)) in zip(

@@ -1,4 +1,4 @@
-"""Stored runs of the chapter *When does attention fail?*, and tables of them."""
+"""Stored runs of the chapter *When does attention fail?*, and tables of outcomes."""
 
 import itertools
 
@@ -20,8 +20,8 @@ def selection_runs(part: str) -> pd.DataFrame:
 def followed_runs(part: str) -> pd.DataFrame:
     """Return one part of the results of `run_followed.py`, one row per run.
 
-    The part is "lost", "pairs" or "pairs, limit". The columns `lost` and `all` are as
-    in `step_sweep`, at the end of the run.
+    The part is "lost", "pairs" or "pairs, limit". The columns `lost` and `all` are
+    defined as in `step_sweep`, but at the end of the run.
     """
     return with_outcomes(pd.DataFrame(stored("selection/followed")[part]))
 
@@ -31,9 +31,9 @@ def trained_runs() -> pd.DataFrame:
 
     After a first step of size `step` on E, the parameters `training` ("p", "p v", "E",
     "E p" or "E p v") were trained until the loss was below `level`. The learning rate
-    of E was `speed` times the rate of p and v. Runs that train p alone reach no level
-    and end at ‖p‖ = 300. The column `mean` is the mean attention on relevant tokens,
-    and `lost` and `all` are as in `step_sweep`.
+    of E was `speed` times the rate of p and v. Rows without a level show the end of
+    runs that train p alone, to ‖p‖ = 300, or that miss a level. The column `mean` is
+    the mean attention on relevant tokens, and `lost` and `all` are as in `step_sweep`.
     """
     return with_outcomes(stored("selection/freezing"))
 
@@ -41,8 +41,8 @@ def trained_runs() -> pd.DataFrame:
 def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return the number of runs that lose a class, by corpus, training and step size.
 
-    The rows are pairs of a corpus and the trained parameters, starting with p alone,
-    and the columns are step sizes. An entry is empty if its combination was not tried.
+    Each row is for a corpus in `names` and the trained parameters, with p alone first.
+    There is one column per step size. An entry is missing if no run has these settings.
     """
     rows = ["corpus", "training"]
     lost = runs.pivot_table("lost", rows, "step", aggfunc="sum").astype("Int64")
@@ -54,7 +54,7 @@ def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def ending(problem: str, steps: list[int]) -> pd.DataFrame:
-    """Return outcomes and least value gaps of runs in `step_sweep`, by step size."""
+    """Return outcomes and the least value gap of runs on `problem`, by step size."""
     sweep = step_sweep()
     runs = sweep[sweep["problem"] == problem].groupby("step")
     table = {"lose a class": runs["lost"].sum(), "select everywhere": runs["all"].sum()}
@@ -62,7 +62,7 @@ def ending(problem: str, steps: list[int]) -> pd.DataFrame:
 
 
 def followed_table(followed: pd.DataFrame) -> pd.DataFrame:
-    """Return the outcomes of the "lost" runs of `followed_runs`, by corpus and d."""
+    """Summarize the "lost" runs of `followed_runs`, by corpus and dimension d."""
     kinds = followed.groupby(["problem", "d"])
     changes = {}
     for norm, head in (

@@ -1,4 +1,4 @@
-"""Interactive figure on the V, in which readers vary labels, steps and rates."""
+"""Interactive figure on the V, in which readers choose labels, steps and rates."""
 
 from collections.abc import Callable
 
@@ -23,12 +23,12 @@ def draw_v(
     rates: str = EQUAL,
     rate: float = 20.0,
 ) -> Figure:
-    """Draw scores against values after training E, and half the squared value.
+    """Draw scores a against values b after training E, with the curve a = b² / 2.
 
     The function `step` returns scores and values (2, V) after a step of descent on E,
-    from a corpus, scores, values and a rate. `labels` is "true" or "shuffled". With
-    rates divided by the share, the embedding of each token moves as far as if the token
-    were as frequent as the average token.
+    from a corpus, scores, values and a rate. `labels` is "true" or "shuffled". If
+    `rates` is "divided by the share" and not "equal", the rate of a token is divided by
+    its share of the tokens, and multiplied by the average share.
     """
     if labels == "shuffled":
         order = torch.randperm(len(corpus), generator=torch.Generator().manual_seed(0))

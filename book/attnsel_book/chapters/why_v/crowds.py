@@ -1,9 +1,9 @@
-r"""Few frequent relevant tokens against a crowd of rare ones: the flow in six numbers.
+r"""The gradient flow for few frequent relevant tokens against a crowd of rare ones.
 
-One class has R_+ equally frequent relevant tokens and the other R_-; the classes are
-equally large, and each sequence contains the same T - 1 irrelevant tokens. From zero
-scores and values, the tokens of a kind stay equal, so the gradient flow on E alone
-has six numbers: the score and the value of each of the three kinds of tokens.
+One class has R_+ equally frequent relevant tokens, and the other has R_-. The classes
+are equally large, and each sequence contains one relevant token and the same T - 1
+irrelevant ones. From zero scores and values, the tokens of a kind stay equal, so the
+flow on E alone has six numbers, the score and the value of each of the three kinds.
 """
 
 from typing import NamedTuple
@@ -23,8 +23,8 @@ class Crowds(NamedTuple):
     Attributes:
         scores: score of each kind of token, float64 (3,).
         values: value of each kind of token, float64 (3,).
-        attention: attention on the relevant token, first in the class with few tokens,
-            float64 (2,).
+        attention: attention on the relevant token in each class, first in the class
+            with few relevant tokens, float64 (2,).
         loss: mean logistic loss.
     """
 
@@ -44,11 +44,12 @@ def crowds(state: Array, length: int) -> Crowds:
 
 
 def forces(state: Array, few: float, many: float, length: int) -> Array:
-    r"""Return minus the gradient of the loss, divided by the mean of g, (6,).
+    r"""Return minus the derivatives (6,) of the loss, divided by the mean of g.
 
-    Here g is minus the derivative of a sequence's loss with respect to its margin. The
-    equations are as in `laws.rates`, for three kinds of tokens. The division changes
-    the speed of the flow and not its path. Otherwise it would take exponentially long.
+    The derivatives are with respect to the score and the value of one token of each
+    kind. Here g is minus the derivative of a sequence's loss with respect to its
+    margin. The division changes the speed of the flow and not its path. Without the
+    division, the flow would take exponentially long.
     """
     _, b, Q, _ = crowds(state, length)
     f = Q * b[:2] + (1 - Q) * b[2]
@@ -60,13 +61,13 @@ def forces(state: Array, few: float, many: float, length: int) -> Array:
 
 
 def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Crowds:
-    """Return the end of the flow from zero, at `until_loss` or after a long time.
+    """Return the state of the flow from zero at `until_loss`, or after a long time.
 
     Args:
         few: number R_+ of relevant tokens in one class; it need not be an integer.
         many: number R_- of relevant tokens in the other class, at least `few`.
         length: T, at least 2.
-        until_loss: mean loss at which the flow ends; with 0, it ends after a long time.
+        until_loss: mean loss at which the flow ends early; with 0, it never ends early.
     """
 
     def speed(_: float, state: Array) -> Array:

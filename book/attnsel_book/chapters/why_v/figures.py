@@ -16,7 +16,7 @@ def draw_paths(axes: Axes, words: Sequence[str], paths: np.ndarray) -> None:
     """Draw the paths of three words in the plane of values and scores.
 
     `paths` is (times, 2, 3): `paths[:, 0]` contains scores, and `paths[:, 1]` contains
-    values. The dashed line is half the square of the value.
+    values. A dashed curve shows half the square of the value.
     """
     reach = 1.1 * np.abs(paths[:, 1]).max()
     across = np.linspace(-reach, reach, 100)
@@ -43,8 +43,8 @@ def draw_arms(
 ) -> None:
     """Draw scores `a` (V,) against values `b` (V,), coloured by the sign of the value.
 
-    Grey dots are scores plus `exposure` (V,), and the dashed line is half the square of
-    the value.
+    Grey dots show the scores plus the `exposure` (V,), and a dashed curve shows half
+    the square of the value.
     """
     reach = 1.05 * np.abs(b).max()
     across = np.linspace(-reach, reach, 100)
@@ -60,10 +60,10 @@ def draw_ratio(axes: Axes, flow: pd.DataFrame, starts: pd.DataFrame) -> None:
     """Draw the attention on a crowd against the number of rare tokens per frequent one.
 
     Args:
-        axes: axes of the figure; each length has one colour.
-        flow: rows of the flow with "T" (the length), "ratio" and "attention".
-        starts: rows of models from random starts, with "T", "ratio", "attention" and
-            "by"; full marks are means for descent, and open marks are means for Adam.
+        axes: axes on which each length has one colour.
+        flow: table of the flow, with columns "T" (the length), "ratio" and "attention".
+        starts: table of models from random starts, with these columns and "by".
+            Full marks are means for "descent", and open marks are means for "Adam".
     """
     lengths = sorted(flow["T"].unique())
     for length, colour in zip(lengths, (ACCENT, CONTRAST, "#6B4E2E"), strict=False):

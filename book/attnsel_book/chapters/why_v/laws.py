@@ -1,7 +1,7 @@
-r"""The three laws of the chapter *Why the V*, and flows on which they are checked.
+r"""The laws of the chapters on the V, and flows on which they are checked.
 
-With a = E p, b = E v and the loss L, minus the gradient with respect to the value and
-the score of a token s is
+With a = E p, b = E v and the loss L, minus the derivatives with respect to the value
+and the score of a token s are
 
 .. math::
 
@@ -28,7 +28,7 @@ TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}  # of the solver of f
 
 
 def rates(corpus: Corpus, a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """Return -dL/da, -dL/db and the rate of the exposure of all tokens, each (V,).
+    """Return -dL/da, -dL/db and the growth rate of the exposure, each (V,).
 
     The corpus has two classes. The scores a and the values b are float64 (V,).
     """
@@ -62,12 +62,12 @@ def flow_of_embeddings(
         times: increasing times at which to record the flow, at least 0.
 
     Returns:
-        float64 (len(times), 5, V): scores a, values b, the movements of E_s along p and
-        along v, and the exposure weighted as the law for this Gram matrix needs it,
+        float64 (len(times), 5, V): scores a, values b, the multiples of p and of v by
+        which E_s has moved, and the weighted exposure
 
         .. math:: \int_0^t e^{-(p \cdot v)\, w_s} \hat{\mathbb E}[y g Q_s f]\, d\tau ,
 
-        with w_s the movement along v; for p·v = 0 the integral is the exposure.
+        where w_s is the multiple of v. If p·v = 0, the integral is the exposure.
     """
 
     def speed(_: float, state: Array) -> Array:
@@ -83,17 +83,19 @@ def flow_of_embeddings(
 
 
 def along_p(b_start: Array, along_v: Array, weighted: Array, gram: Array) -> Array:
-    r"""Return how far each E_s has moved along p, by the law of the V.
+    r"""Return the multiple of p by which each E_s has moved, by the law of the V.
 
-    Theorem (the law of the V), item 2: with c = p·v, N = ‖v‖², w = `along_v` and the
-    `weighted` exposure of `flow_of_embeddings`, each (V,),
+    Let c = p·v, N = ‖v‖² and w = `along_v` (V,), the multiple of v. By the proposition
+    on the law for any p and v, the result is
 
     .. math::
 
         e^{cw} \Big( \int_0^w e^{-c\omega} (b_s(0) + N \omega)\, d\omega
         - \int_0^t e^{-cw} \hat{\mathbb E}[y g Q_s f]\, d\tau \Big) ,
 
-    which for c = 0 is b_s(0) w + N w² / 2 minus the exposure.
+    where `b_start` is b_s(0), and `weighted` is the second integral, from
+    `flow_of_embeddings`. For c = 0, the result is b_s(0) w + N w² / 2 minus the
+    exposure.
     """
     c, N = gram[0, 1], gram[1, 1]
     integral: Array = b_start * along_v + N * along_v**2 / 2
@@ -106,7 +108,7 @@ def along_p(b_start: Array, along_v: Array, weighted: Array, gram: Array) -> Arr
 def flow(start: Mapping[str, Array], corpus: Corpus, time: float) -> dict[str, Array]:
     """Return all parameters after running the gradient flow of the loss up to `time`.
 
-    The parameters are given by name, for a one-layer model in float64: "embeddings"
+    The parameters of a one-layer model are given by name, in float64: "embeddings"
     (V, d), "cls" (d,), "output" (d,) or (K, d) and, if there is one, "key_query"
     (d, d). All of them are trained.
     """
@@ -134,11 +136,11 @@ def flow(start: Mapping[str, Array], corpus: Corpus, time: float) -> dict[str, A
 
 
 def score_forces(counts: Array, targets: Array, scores: Array) -> Array:
-    """Return minus the gradient with respect to the scores a, b_1, ..., b_K.
+    """Return minus the gradient of the loss with respect to `scores`.
 
-    The counts are dense, (n, V). For one output, the targets are one-hot (n, 2), and
-    the scores and the result are (V, 2). For K > 2 outputs, the shapes are (n, K) and
-    (V, K + 1).
+    The columns of `scores` are a, b_1, ..., b_K for K outputs, and `counts` is a dense
+    array (n, V). For one output, the one-hot `targets` are (n, 2), and the result is
+    (V, 2). Otherwise they are (n, K) and (V, K + 1).
     """
     a, b = scores[:, 0], scores[:, 1:]
     w = counts * np.exp(a - a.max())
@@ -157,8 +159,8 @@ def score_forces(counts: Array, targets: Array, scores: Array) -> Array:
 def balances(parts: Mapping[str, Array]) -> list[Array]:
     r"""Return the matrices (d, d) that the flow on all parameters conserves.
 
-    By the theorem on the balance, the matrix is E^T E - p p^T - sum_k v_k v_k^T. A
-    key-query matrix W gives two: E^T E - W W^T - sum_k v_k v_k^T and W^T W - p p^T.
+    By the theorem on the balance, there is one, E^T E - p p^T - sum_k v_k v_k^T. With a
+    key-query matrix W there are two, E^T E - W W^T - sum_k v_k v_k^T and W^T W - p p^T.
     The `parts` have the names and types that `flow` returns.
     """
     E, p, W = parts["embeddings"], parts["cls"], parts.get("key_query")
@@ -178,7 +180,7 @@ def symmetric_corpus(
     tokens. One token is relevant: "pos_0" and so on in positive sequences, "neg_0" and
     so on in negative ones. There are R = `n_relevant` relevant tokens, each in n / R
     sequences. The other T - 1 tokens are from I = `n_irrelevant` tokens, "irr_0" and so
-    on, which occur equally often in both classes.
+    on. Each of these occurs equally often in both classes.
 
     Raises:
         ValueError: unless R is even and divides n, and I divides n (T - 1) / 2.
@@ -231,9 +233,9 @@ def odd_corpora() -> Iterator[tuple[str, Corpus]]:
 def unit_steps(corpus: Corpus, start: Array, steps: int, speed: float) -> Array:
     r"""Predict the result of Adam on E, if all tokens move equally far in each step.
 
-    In high dimension, a sign step moves the two numbers of each token against the
-    gradient with respect to (a, b), by a length `speed` = \eta \sqrt{2 d / \pi}. Adam
-    replaces the gradient by its running mean, with weight .9 on the past.
+    In high dimension d, a sign step with learning rate eta moves the score a and the
+    value b of each token against the gradient, by about `speed` = eta sqrt(2 d / pi).
+    Adam replaces the gradient by its running mean, with weight .9 on the past.
 
     Args:
         corpus: sequences of two classes.
@@ -259,5 +261,5 @@ def explained(measured: Array, foretold: Array) -> float:
 
 
 def line(y: Array, x: Array) -> float:
-    """Return the share of the variance of y (V,) that a line in x (V,) can explain."""
+    """Return the share of the variance of y (V,) that a line in x (V,) explains."""
     return float(np.corrcoef(x, y)[0, 1] ** 2)
