@@ -1,4 +1,4 @@
-"""Claims of a chapter, which are tests, and numbers for its text."""
+"""Claims of a chapter, which are tests, and the numbers in its text."""
 
 import html
 import math
@@ -34,7 +34,7 @@ def claim(
     yours: Sequence[Callable[..., Any]] = (),
     when: Mapping[str, bool] | None = None,
 ) -> None:
-    """Display a claim as one line, and raise an error if it is false.
+    """Display a claim as one line; in the book's run, raise an error if it is false.
 
     Give exactly one of the four bounds. The metadata of the output contain a dictionary
     "claim" with the texts "statement", "measured", "bound" and "by" of the line, and
@@ -45,8 +45,8 @@ def claim(
     this run and the bound of the book's run. A dash instead of a check mark means that
     the value is outside the bound. A dot means that the line is not an observation,
     because the value rests on stored results or because a condition does not hold. With
-    any settings, a circle means that the claim is about functions that the reader has
-    not written yet.
+    any settings, a circle instead of a check mark or a dash means that the claim is
+    about functions that the reader has not written yet.
 
     Args:
         statement: the claim in words.
@@ -162,15 +162,15 @@ def _number(value: Any) -> float:
 
 
 def glue(*, stored: bool = False, **values: str | float) -> None:
-    """Store numbers of the text under their names.
+    """Store, under their names, numbers that the text of a chapter mentions.
 
     `make execute` writes each number into the text before a comment with its name, for
-    example `9<!-- awful_ratio -->`. In a run with other settings, the numbers are
-    displayed, because the text contains the numbers of the book's run.
+    example `9<!-- awful_ratio -->`. In a run with settings other than the book's, the
+    numbers are displayed, because the text contains the numbers of the book's run.
 
     Args:
         stored: whether the values rest on results that the chapter reads from a file.
-        **values: texts, or numbers, which are written with commas.
+        **values: texts, or numbers, which are written with commas as in 1,000.
     """
     say_what_is_changed()
     note = f" ({STORED})" if stored else ""

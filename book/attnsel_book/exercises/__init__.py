@@ -1,6 +1,7 @@
-"""Exercises in which readers write functions: `check` and `mine` find them by name.
+"""Exercises in which readers write functions.
 
-The exercises of a chapter are in the module `exercises` of its folder.
+`check` and `mine` find an exercise by its name. The exercises of a chapter are in
+the module `exercises` of the chapter's folder.
 """
 
 from attnsel_book.exercises.checking import check as check

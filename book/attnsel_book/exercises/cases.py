@@ -16,9 +16,9 @@ LETTERS = list("abcdef")
 def corpora(count: int = 10) -> Iterator[Corpus]:
     """Yield `count` corpora of two classes, with sequences of different lengths.
 
-    The first corpus has two sequences and a vocabulary of three tokens. One token never
-    occurs. The other corpora are random. They have two to six sequences of one to five
-    tokens, a vocabulary of six tokens, and both classes, often in unequal numbers.
+    The first corpus has two sequences and a vocabulary of three tokens, one of which
+    never occurs. The other corpora are random. They have two to six sequences of one to
+    five tokens, a vocabulary of six tokens, and both classes, often in unequal numbers.
     """
     vocab = Vocab(LETTERS[:3])
     rows = [[0, 1, 1], [0]]
@@ -36,7 +36,7 @@ def corpora(count: int = 10) -> Iterator[Corpus]:
 
 
 def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
-    """Yield pairs of a float64 model, whose entries have order one, and a corpus."""
+    """Yield pairs of a float64 model with parameters of order one, and a corpus."""
     for i, corpus in enumerate(corpora(count)):
         n_tokens = len(corpus.vocab)
         model = AttentionClassifier(n_tokens, 4, seed=i, dtype=torch.float64)
@@ -47,12 +47,12 @@ def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
 
 
 def one_corpus() -> Iterator[tuple[Corpus]]:
-    """Yield the corpora of `corpora`, each as the only argument."""
+    """Yield the corpora of `corpora`, each as the only argument of a case."""
     return ((corpus,) for corpus in corpora())
 
 
 def parts_and_corpora() -> Iterator[tuple[Any, ...]]:
-    """Yield the arrays E, p and v of a model, and a corpus."""
+    """Yield the arguments E, p, v and corpus for each pair of `models`."""
     return ((*model.arrays(), corpus) for model, corpus in models())
 
 

@@ -1,8 +1,8 @@
 """Definitions of exercises, and checks of answers.
 
-An exercise is a function with a decorator; the function is the solution. The decorator
-states the arguments to try, the expected results, and mistakes with a sentence about
-each.
+The decorator `exercise` defines an exercise whose solution is the decorated function.
+It states the arguments to try, the expected results or a function that judges results,
+two hints, and mistakes with a sentence about each.
 """
 
 import ast
@@ -49,12 +49,12 @@ class Exercise:
     Attributes:
         name: name of the exercise, the first argument of `check`.
         solution: the package's function.
-        mistakes: for each mistake, a sentence about it, and how to make it: either a
-            change of the body of the solution, such as "/ len(corpus) -> / 2", or a
-            function.
+        mistakes: for each sentence about a mistake, either the change of the solution's
+            body that makes this mistake, such as "/ len(corpus) -> / 2", or a function
+            that makes it.
         hints: two hints, the second one more explicit.
-        expected: function that returns the expected result for the same arguments, or
-            None.
+        expected: function that returns the expected result for the arguments of a
+            case. It is None if `fault` is given.
         fault: function that returns a sentence about the error in a result, or None if
             the result is right. It is an alternative to `expected`.
         cases: function that returns the arguments to try, the smallest first.
@@ -76,7 +76,7 @@ class Exercise:
 
     @functools.cached_property
     def text(self) -> str:
-        """Source of the solution, as a reader could write it."""
+        """Source code of the solution without its decorator."""
         source = textwrap.dedent(inspect.getsource(self.solution))
         (function,) = ast.parse(source).body
         lines = source.splitlines()
@@ -84,7 +84,7 @@ class Exercise:
         return "\n".join(lines[function.lineno - 1 :])
 
     def mistaken(self, sentence: str) -> Callable[..., Any]:
-        """Return the function that makes the mistake with this sentence.
+        """Return a function that makes the mistake that `sentence` describes.
 
         Raises:
             ValueError: if the text that the mistake replaces does not occur exactly
@@ -165,7 +165,7 @@ class Verdict:
         state: "open", "right" or "wrong".
         text: explanation of the state.
         example: the smallest case that shows a fault, as Python code, or "".
-        is_for_small: whether the answer is right, but cannot be used in the chapter.
+        is_for_small: whether the answer is right, but fails for the large cases.
     """
 
     state: str
@@ -328,7 +328,7 @@ USED = {
 def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     """Display whether a function solves an exercise; if not, explain the error.
 
-    Two hints and the solution follow, folded. `check` raises no error for a wrong or
+    Two hints and the solution are displayed folded. No error is raised for a wrong or
     unfinished function. A right function that can be used in the chapter is saved in
     `my_attnsel.py`.
 
@@ -340,7 +340,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
         The function for the next cells: `mine` if it is right and can be used in the
         chapter; if `mine` is unfinished, the right function in `my_attnsel.py`, if
         there is one; otherwise the package's function. The results of a reader's
-        function are converted to the type that the stub announces.
+        function are converted, if possible, to the type that the stub states.
 
     Raises:
         ValueError: if there is no exercise of this name.

@@ -1,4 +1,4 @@
-"""Comparisons of results, sentences about differences, and code for values."""
+"""Comparisons of results, sentences about differences, and values as Python code."""
 
 import numbers
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ LONGEST = 600  # characters of a value that is written out
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """Return real numbers as a float64 array, or None if a value is anything else.
+    """Return the real numbers of a value as a float64 array, or None for other values.
 
     Numbers, lists, tuples, arrays, real tensors of any dtype, and tables are converted.
     Texts, sets and complex numbers are not.
@@ -54,8 +54,8 @@ def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
     """Return the token ids of sequences, and the signs -1 and 1 of their labels.
 
     Raises:
-        ValueError: if the value is not a pair of sequences and labels, if their numbers
-            differ, or if a sequence is empty; the message states the required form.
+        ValueError: if the value is not a pair of sequences and labels, if there are not
+            as many labels as sequences, or if a sequence is empty.
     """
     kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
@@ -73,7 +73,7 @@ def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
 
 
 def close(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether two arrays of one shape agree up to rounding; nan equals nan."""
+    """Return whether two arrays of equal shape agree up to rounding; nan equals nan."""
     sizes = np.abs(other[np.isfinite(other)])
     absolute = TOLERANCE * sizes.max(initial=0.0) or 1e-12
     return np.allclose(one, other, TOLERANCE, absolute, equal_nan=True)
@@ -89,7 +89,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
-    """Return a sentence about the error in some results, or None if all are right.
+    """Return a sentence about errors in results, or None if all results are right.
 
     Args:
         pairs: result and expected result of each example.
@@ -209,7 +209,7 @@ def _place(where: np.ndarray) -> str:
 
 
 def code(value: Any) -> str:
-    """Return Python code for a value, or a description if the code is long."""
+    """Return Python code for a value, or a description if there is no short code."""
     try:
         return _code(value)
     except Exception:  # an object of a reader may raise any error

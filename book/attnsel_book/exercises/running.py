@@ -1,4 +1,4 @@
-"""Calls of the reader's functions, with copied arguments and a time limit."""
+"""Calls of the reader's functions with a time limit, and outcomes of these calls."""
 
 import copy
 import ctypes
@@ -28,8 +28,8 @@ class Outcome:
     """The outcome of one call.
 
     Attributes:
-        result: the returned value, copied.
-        error: the error message, or None.
+        result: a copy of the returned value, or None if the call failed.
+        error: the error message, or None if the call did not fail.
         printed: text written to the standard output.
     """
 
@@ -47,8 +47,8 @@ def outcomes(
 ) -> list[Outcome]:
     """Call a function with copies of the cases until a call fails; return the outcomes.
 
-    The calls run in a thread of their own, so that an endless loop can be ended once it
-    has used `LIMIT` seconds of processor time. Warnings are not shown.
+    The calls run in a thread of their own, so that an endless loop can be ended. All
+    calls together may use `LIMIT` seconds of processor time. Warnings are not shown.
     """
     found: list[Outcome] = []
     with (
@@ -169,7 +169,7 @@ def _limit_of_time(seconds: float) -> Iterator[None]:
 def in_form(
     function: Callable[..., Any], solution: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return a function with results of the type in the stub, if they can be converted.
+    """Return a reader's function with results of the type in the stub, if possible.
 
     A check accepts lists, arrays and tensors, but the next cells need one type. If a
     call fails, or if all calls together take longer than `LIMIT_HERE`, a printed line

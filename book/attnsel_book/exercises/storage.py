@@ -38,7 +38,7 @@ def _read() -> tuple[str, dict[str, str]]:
 
 
 def sources() -> dict[str, str]:
-    """Return the sources in the file by exercise; none if the file cannot be read."""
+    """Return the sources in the file by exercise, or {} if the file cannot be read."""
     try:
         return _read()[1]
     except (OSError, UnicodeError):
@@ -61,7 +61,7 @@ def keep(new: dict[str, str]) -> bool:
 
 
 def source_of(function: Callable[..., Any]) -> str | None:
-    """Return the source of a function, or None if it is not known."""
+    """Return the source of a function, or None if the source is not known."""
     try:
         return textwrap.dedent(inspect.getsource(function)).strip()
     except (OSError, TypeError):
