@@ -1,4 +1,4 @@
-"""Figures with controls, which Python draws again when a reader moves a control."""
+"""Figures that Python draws again when a reader changes one of their controls."""
 
 import html
 import importlib.util
@@ -26,18 +26,18 @@ def interactive_figure(
 ) -> None:
     """Display a figure with a control for each argument in `choices`.
 
-    Each move of a control calls `draw` again, in this kernel, and the new figure
-    replaces the old one. The notebook stores the first figure as a picture for readers
-    without a kernel. The first figure has the default arguments and the given strings.
+    Each change of a control calls `draw` again in the notebook's kernel, and the new
+    figure replaces the old one. The notebook stores the first figure, with the initial
+    values of the controls, as a picture for readers without a kernel.
 
     Args:
         draw: function that returns a figure and has a default for each argument that
             has a control.
-        choices: values of each argument: increasing numbers make a slider, a list of
-            words makes a menu, and a string is the first text of a field to type in.
+        choices: values of each argument. Increasing numbers make a slider, and a list
+            of words makes a menu. A string is the initial text of a text field.
 
     Raises:
-        ValueError: if the default of a slider or a menu is not one of its values.
+        ValueError: if the default of a slider or a menu is not one of its `choices`.
     """
     start = {name: _start(draw, name, choices[name]) for name in choices}
     picture = _drawn(draw, start)

@@ -1,4 +1,4 @@
-"""Plots that several chapters draw: the paper's figures, curves by bin, ranges."""
+"""Plots that several chapters draw, such as the scatter plots of the paper."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ MARKS = "o", "D", "s"  # marks for the columns in a panel of ranges
 
 
 def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
-    """Return the axes for values and for attention scores, side by side."""
+    """Return two axes side by side, for values and for attention scores."""
     _, axes = pyplot.subplots(1, 2, figsize=(width, height))
     for ax, name in zip(axes, HEIGHTS, strict=True):
         ax.set(ylabel=name, xlabel="lean")
@@ -29,8 +29,8 @@ def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
 def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[Axes]:
     """Draw values and attention scores as in the paper's figures; return the axes.
 
-    `x` (V,) contains the leans, and `scores` (V, 2) contains the columns E p and E v. A
-    dot has the area `size`, in square points.
+    `x` (V,) contains the leans, and `scores` (V, 2) contains the columns E p and E v.
+    Each dot has the area `size`, in square points.
     """
     axes = two_panels(height=3.8)
     for ax, column in zip(axes, COLUMNS, strict=True):
@@ -47,7 +47,7 @@ def bin_curve(ax: Axes, x: Tensor, y: Tensor, **style: Any) -> None:
 
 
 def draw_training(history: History) -> None:
-    """Draw loss and accuracy on the training and test corpus against the training step.
+    """Draw training and test loss, and training and test accuracy, by training step.
 
     A dotted line marks the step with the best test accuracy.
     """
@@ -72,13 +72,13 @@ def draw_training(history: History) -> None:
 def draw_ranges(
     runs: pd.DataFrame, by: str, panels: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Draw means over seeds as marks, and the ranges over seeds as lines.
+    """Draw the means over seeds as marks, and the ranges over seeds as lines.
 
     Args:
         runs: frame with one row per run.
         by: column with the name of the model; each model is one row in every panel.
-        panels: columns of each panel with their legends, by the label of the panel's
-            horizontal axis. A model with infinite values gets "∞" at the right end.
+        panels: one dictionary per panel, by the label of the panel's horizontal axis;
+            it maps columns of `runs` to their legends. An infinite value becomes "∞".
     """
     groups = runs.groupby(by, sort=False)
     names = list(groups.groups)

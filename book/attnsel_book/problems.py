@@ -1,4 +1,4 @@
-"""Problems for chapters: random corpora, and one gradient step on them."""
+"""Artificial corpora for the chapters, and models after one gradient step on them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +17,11 @@ from attnsel.train import one_step
 
 @dataclass(frozen=True, eq=False)
 class OneStepProblem:
-    """A corpus, and a model, usually after one gradient step on its embeddings.
+    """A corpus, and a model that has usually taken one gradient step on E.
 
     Attributes:
         corpus: n sequences of two classes.
-        model: model whose p is the start of the flow.
+        model: model with the embeddings E; its p is the start of the gradient flow.
     """
 
     corpus: Corpus
@@ -34,7 +34,7 @@ class OneStepProblem:
 
     @cached_property
     def best(self) -> MaxMargin:
-        """The max-margin direction that selects the relevant tokens."""
+        """The max-margin direction for the relevant tokens, with its support pairs."""
         return max_margin(self.model.embeddings, self.corpus, self.relevant)
 
 
@@ -48,8 +48,8 @@ def one_step_problem(
 ) -> OneStepProblem:
     """Draw a corpus and a model, and take one gradient step of size `lr` on E.
 
-    The corpus is `separable_corpus(**sizes)`, and the embeddings E have `dim` entries.
-    Both draws have the same seed. If `lr` is 0, the embeddings do not change.
+    The corpus is `separable_corpus(**sizes)`, and each row of E has `dim` entries. Both
+    the corpus and the model are drawn with `seed`. If `lr` is 0, E does not change.
     """
     corpus = separable_corpus(**sizes, seed=seed)
     model = AttentionClassifier(len(corpus.vocab), dim, seed=seed, dtype=dtype)
@@ -79,11 +79,11 @@ def two_reviews() -> OneStepProblem:
 def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Corpus:
     """Return sequences that each contain one relevant token and the same other tokens.
 
-    The lists contain, for each completely positive and each completely negative token,
-    the number of its sequences. For example, [1, 1] and [2] mean two positive tokens in
-    one sequence each, and one negative token in two sequences. All sequences contain
-    the same `length` - 1 irrelevant tokens. Assumption 1 holds if both lists have the
-    same sum.
+    The list `positive` contains the number of sequences of each completely positive
+    token, and `negative` the number for each completely negative token. For example,
+    [1, 1] and [2] mean two positive tokens in one sequence each, and one negative token
+    in two sequences. If both lists have the same sum, then Assumption 1 holds, because
+    the `length` - 1 tokens that all sequences contain are irrelevant.
     """
     owners = [*positive, *negative]
     shared = range(len(owners), len(owners) + length - 1)
@@ -96,12 +96,12 @@ def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Co
 
 
 def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
-    """Draw 4,000 sequences of 40 tokens with given leans.
+    """Draw 4,000 sequences of 40 tokens with evenly spaced leans.
 
-    There are 400 tokens, whose leans x_s are evenly spaced from -1 to 1. Given the
-    label y, the probability of token s is proportional to 1 + y x_s, so all tokens are
-    equally frequent. With `rare` = 1, tokens with a strong lean are up to 20 times
-    rarer.
+    There are 400 tokens, whose leans x_s range from -1 to 1. In a sequence with the
+    sign y, the probability of token s is proportional to 1 + y x_s, so all tokens are
+    equally frequent on average. If `rare` = 1, the probability also has the factor
+    1 - 0.95 `|x_s|`, so a token with lean 1 is 20 times rarer than one with lean 0.
     """
     random = torch.Generator()
     random.manual_seed(seed)
@@ -117,9 +117,9 @@ def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
 def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
     """Return the number of signal tokens that makes all tokens about equally frequent.
 
-    In the synthetic family with parameter `delta`, a sequence of `length` tokens has on
-    average m = 1 + (length - 1) (1 - k) signal draws, where k = delta + 1 / |S|. For
-    |S| = `n_tokens` >= 4, the result is an even number close to |S| m / `length`.
+    A sequence of `synthetic_corpus` contains on average m = 1 + (length - 1) (1 - k)
+    signal tokens, where k = delta + 1 / |S|. For even |S| = `n_tokens` >= 4, the result
+    is the even number from 2 to |S| - 2 that is nearest to |S| m / `length`.
     """
     k = delta + 1 / n_tokens
     signal_draws = 1 + (length - 1) * (1 - k)

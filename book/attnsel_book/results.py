@@ -1,4 +1,4 @@
-"""Results that are stored with the book, and the functions that read them."""
+"""Functions that store the results of long computations and read them again."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,10 +15,10 @@ from attnsel_book.chapter import say_what_is_read
 def authors(table: str) -> dict[str, np.ndarray]:
     """Return a table from the authors' rebuttals as arrays, by the name of the column.
 
-    In the tables "two layers" and "MLP", "x" contains the centers of 20 bins of P(1|s)
-    - P(0|s), "attention" the mean of E_s p (or of p W E_s) in each bin, and "value" the
-    mean of E_s v. In "class 2" and "class 4", "x" is the importance for the class, and
-    "value" the mean of E_s v for this class.
+    In the tables "two layers" and "MLP", "x" contains the centers of 20 bins of the
+    lean. In each bin, "attention" is the mean of E_s p (for two layers, of E_s W p),
+    and "value" is the mean of E_s v. In the tables "class 2" and "class 4", "x" is the
+    importance of a token for the class, and "value" the mean of E_s v_k for class k.
     """
     columns = _json("authors.json")[table]
     return {name: np.array(x) for name, x in columns.items() if name != "what"}
@@ -27,20 +27,20 @@ def authors(table: str) -> dict[str, np.ndarray]:
 def step_sweep() -> pd.DataFrame:
     """Return the outcomes of flows after first steps of many sizes, one row per run.
 
-    The column `problem` is "T31", "T8" or "T6", after the length of the sequences. With
-    `d`, `step` and `seed` it determines the run. The columns `positive` and `negative`
-    contain the share of sequences of a class that select correctly at ‖p‖ = 3,000. The
-    column `gap` contains the value gap, and `certain` the norm from which on Theorem A
-    proves the selection, or nan without a proof. A run is `lost` if it misses one class
-    completely and selects correctly in the whole other class. A run is `all` if it
-    selects correctly in every sequence. The script `run_steps.py` of the chapter *When
-    does attention fail?* computes the runs.
+    The column `problem` is "T31", "T8" or "T6", after the length of the sequences. The
+    column `step` is the size of the first step. With `d` and `seed`, these two columns
+    determine the run. The columns `positive` and `negative` contain the share of the
+    sequences of a class that select correctly at ‖p‖ = 3,000, or where the flow stalls.
+    The column `gap` contains the value gap, and `certain` the norm of p from which on
+    Theorem A proves the selection, or nan. A run is `lost` if it selects correctly in
+    no sequence of one class and in all sequences of the other. A run is `all` if it
+    selects correctly in every sequence. The script `run_steps.py` computes the runs.
     """
     return with_outcomes(stored("selection/steps"))
 
 
 def with_outcomes(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return runs with two more columns, `lost` and `all`; see `step_sweep`."""
+    """Return `runs` with two more columns, `lost` and `all`; see `step_sweep`."""
     shares = runs[["positive", "negative"]]
     fewer = shares.min(axis=1)
     more = shares.max(axis=1)
@@ -49,7 +49,7 @@ def with_outcomes(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def store(target: Path, found: Mapping[str, Any] | Iterable[Any]) -> None:
-    """Write rows, or rows by name, to a file that `stored` reads.
+    """Write rows, or several parts by name, to a JSON file that `stored` reads.
 
     Each row is on a line of its own, so that a diff shows which rows have changed.
     """
@@ -78,8 +78,8 @@ def result_folder(chapter: str) -> Path:
 def stored(name: str) -> Any:
     """Return the stored results with a name such as "frozen/frozen".
 
-    JSON files give lists and dictionaries, and CSV files give data frames. In a run
-    with other settings than the book's, a note names the results.
+    JSON files give lists or dictionaries, and CSV files give data frames. If the
+    settings differ from the book's, a note states that the results are stored ones.
     """
     say_what_is_read(name)
     folder = resources.files("attnsel_book.chapters")

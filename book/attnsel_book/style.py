@@ -1,4 +1,4 @@
-"""The style and the colours of the book's figures."""
+"""The style and the colours of the book's figures, and functions that use them."""
 
 import base64
 import html
@@ -57,7 +57,7 @@ def use_style() -> None:
 
 
 def svg(figure: Figure) -> str:
-    """Return a figure as SVG; parts with thousands of points are compressed bitmaps."""
+    """Return a figure as SVG, in which rasterized parts are compressed bitmaps."""
     drawn = print_figure(figure, "svg", metadata={"Date": None})
     return re.sub(r"(?<=data:image/png;base64,)[^\"]+", _with_palette, drawn)
 
@@ -90,7 +90,7 @@ def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> Non
 
 
 def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
-    """Draw means over seeds against `x`, with bars from smallest to largest value.
+    """Draw means over seeds against `x`, with bars for the ranges over seeds.
 
     `runs` is array-like (k, seeds), for k values of `x`. The bars are ranges, not
     confidence intervals. The keywords `style` are passed to `errorbar`.
@@ -110,7 +110,7 @@ def legend_above(axes: Axes, columns: int) -> None:
 
 
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:
-    """Circle the points (x[s], y[s]) of tokens s in `ids`, and label the points."""
+    """Circle and label the point (x[s], y[s]) of each token s in `ids`."""
     for i, s in enumerate(ids):
         point = (float(x[s]), float(y[s]))
         axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)
@@ -123,10 +123,10 @@ def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) ->
 
 
 def figure_html(figure: Figure, alt: str) -> str:
-    """Close a figure, and return it as `<img>` elements that contain their data.
+    """Close a figure, and return it as HTML with `<img>` elements.
 
     There is one element per column of axes, so that the columns wrap on a narrow page.
-    The function `frames` takes the result.
+    The elements contain the pictures themselves. The first has the description `alt`.
     """
     file = BytesIO()
     figure.savefig(file, dpi=1.5 * CSS_DPI, pil_kwargs={"compress_level": 0})
@@ -158,7 +158,7 @@ def figure_html(figure: Figure, alt: str) -> str:
 
 
 def columns(figure: Figure) -> list[float]:
-    """Return 0, the borders between columns of axes, and 1, as shares of the width."""
+    """Return the borders of the columns of axes, from 0 (left) to 1 (right)."""
     reach = figure.canvas.get_width_height()[0]
     boxes: list[Any] = [axes.get_tightbbox() for axes in figure.axes]
     cuts, end = [0.0], math.inf

@@ -1,4 +1,4 @@
-"""Reading, splitting and describing a reader's own texts."""
+"""Functions that read and split texts, and describe a reader's own texts."""
 
 import os
 import warnings
@@ -25,20 +25,20 @@ def train_and_test(
 ) -> tuple[Corpus, Corpus]:
     """Return training and held-out texts of two classes.
 
-    The split "test" of the source is held out, or else a fifth of its texts. Of three
-    or more classes, two are used. If the texts are the reader's own, sentences that
-    describe them are displayed.
+    The held-out texts are the split "test" of the source, or a fifth of its texts if it
+    has no such split. If the source has more than two classes, two of them are used. If
+    the texts are the reader's own, sentences that describe them are displayed.
 
     Args:
         source: name of a corpus, path of a file or folder, or table.
         text: name of the column with the texts.
         label: name of the column with the labels.
-        limit: number of texts of each split, or None for all.
+        limit: largest number of texts to read from a split, or None for all.
         classes: the two classes to distinguish, or None for the two largest.
 
     Raises:
         Stop: if the source cannot be read, if `classes` are not two of its (three or
-            more) classes, or if training or held-out texts are of one class only.
+            more) classes, or if the training or held-out texts are not of two classes.
     """
     name = os.path.basename(source) if isinstance(source, str) else "the table"
     try:

@@ -1,11 +1,11 @@
-"""Support tickets that are generated with known leaks, and the file `book/tickets.csv`.
+"""Support tickets that are generated with known leaks.
 
     python -m attnsel_book.tickets book/tickets.csv
 
 A ticket has a queue (billing, delivery or technical), an agent and a text. A person
 would sort the ticket by the wish of the customer. Some tickets also reveal the queue by
-a leak, a sign that will not occur in new tickets. `PLANTED` lists the leaks, and a
-fault. The column `planted` is not in the file, but `planted_tickets` returns it.
+a leak, a sign that will not occur in new tickets. Others have a fault, a wrong queue.
+`PLANTED` describes the leaks and the fault. The command writes no column `planted`.
 """
 
 import csv
@@ -101,11 +101,11 @@ SLOTS = {
 def planted_tickets(n: int = SIZE, seed: int = 0) -> pd.DataFrame:
     """Return `n` tickets with the columns body, queue, agent and planted.
 
-    `planted` names the leak or fault in a ticket, or is empty. Each `seed`, an integer
-    of at least 0, gives the same tickets on every machine.
+    The column planted names the leak or fault in a ticket, or is empty. Each `seed`, an
+    integer of at least 0, gives the same tickets on every machine.
 
     Raises:
-        ValueError: if `n` is below 100, because copies replace some of the tickets.
+        ValueError: if `n` is below 100, because 15 tickets are replaced by copies.
     """
     if n < 100:
         raise ValueError(f"n: expected at least 100 tickets, got {n}")
@@ -156,7 +156,7 @@ def planted_tickets(n: int = SIZE, seed: int = 0) -> pd.DataFrame:
 
 
 def write_tickets(path: str | Path) -> None:
-    """Write the tickets as a CSV file, without the column `planted` (the leaks)."""
+    """Write the 600 tickets of seed 0 to a CSV file, without the column `planted`."""
     table = planted_tickets().drop(columns="planted")
     table.to_csv(path, index=False, quoting=csv.QUOTE_MINIMAL, lineterminator="\n")
 

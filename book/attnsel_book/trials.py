@@ -1,4 +1,4 @@
-"""Models with random settings, and the diagnosis of each model."""
+"""A function that trains models with random settings and diagnoses each model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,22 +23,22 @@ def trials(
     number: int,
     coins: int,
 ) -> pd.DataFrame:
-    """Train models with random settings, and return one diagnosis per row.
+    """Train models with random settings, and return their diagnoses, one row per model.
 
     Args:
         train: texts of two classes.
         test: other texts, in the same vocabulary.
         choices: possible values of `dim`, `lr`, `steps`, `tokens` (the size of the
-            vocabulary), `frozen` (whether E is not trained) and `noise` (share of
-            training labels that are exchanged).
+            vocabulary), `frozen` (whether E is not trained) and `noise` (probability
+            that a training label is exchanged).
         number: number of models.
         coins: number of models, counted from the first, for which about half of the
             training labels are exchanged.
 
     Returns:
         A data frame with the settings, and with each attribute of `Diagnosis` in two
-        columns, whose names begin with "training, " and "held-out, ". The training
-        labels are those that the model saw.
+        columns, whose names begin with "training, " and "held-out, ". The diagnosis on
+        the training texts uses the labels with which the model was trained.
     """
     rows = []
     for seed in range(number):

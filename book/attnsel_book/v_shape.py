@@ -1,4 +1,4 @@
-"""Measures of the paper's two figures: means in bins, rise, V and spread."""
+"""Measures of the shapes in the paper's two figures, for example of the V."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from attnsel.validation import check_number, check_shape
 
 
 def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
-    """Return the means of each column of `scores` (V, k) in 20 bins of `x`, (k, 20)."""
+    """Return the means (k, 20) of the columns of `scores` (V, k) in 20 bins of `x`."""
     means = [binned(x, column).mean for column in scores.T]
     return np.stack(means)
 
@@ -22,8 +22,8 @@ class Shape:
 
     Attributes:
         values: rank correlation of E v with the lean; 1 if E v rises throughout.
-        left: rank correlation of E p with the lean where it is negative; -1 for a V.
-        right: rank correlation of E p with the lean where it is positive; 1 for a V.
+        left: rank correlation of E p with the lean over negative leans; -1 for a V.
+        right: rank correlation of E p with the lean over positive leans; 1 for a V.
         value_spread: mean standard deviation of E v within a bin, divided by the range
             of the bin means.
         score_spread: the same ratio for E p.
@@ -41,18 +41,18 @@ class Shape:
 
     @property
     def arms(self) -> float:
-        """Strength of the weaker arm of the V, min(-left, right)."""
+        """The strength of the weaker arm of the V, min(-left, right)."""
         return min(-self.left, self.right)
 
 
 def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
-    """Measure rise, V, spread and bend of the scores E p and E v, (V, 2), along x (V,).
+    """Measure how the columns E p and E v of `scores` (V, 2) depend on the lean.
 
-    `x` contains leans, for example from `posterior_difference`. Tokens with nan in `x`
-    are left out. Of 20 bins, spread and bend use those with at least `least` tokens.
+    `x` (V,) contains the leans, or nan for tokens to be left out. The spreads and `end`
+    are computed from those of 20 bins that contain at least `least` tokens.
 
     Raises:
-        ValueError: if a shape is wrong, or if fewer than two bins have enough tokens.
+        ValueError: if `scores` is not (V, 2), or if fewer than two bins are used.
     """
     check_shape("scores", scores, (len(x), 2))
     score, value = scores.detach().T

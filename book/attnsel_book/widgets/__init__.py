@@ -1,1 +1,1 @@
-"""Live figures, whose scripts are next to their modules."""
+"""Modules that build live figures, and the scripts that run in the figures."""

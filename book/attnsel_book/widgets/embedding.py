@@ -1,4 +1,4 @@
-"""HTML of live figures, with their data, scripts and styles."""
+"""Functions that combine data, scripts and styles into the HTML of live figures."""
 
 import base64
 import html
@@ -23,7 +23,7 @@ BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points", "parse_math": Fa
 
 
 def source(name: str) -> str:
-    """Return the text of a script or style of this folder."""
+    """Return the text of the file `name` in this folder, a script or a style sheet."""
     folder = resources.files("attnsel_book.widgets")
     return folder.joinpath(name).read_text(encoding="utf-8")
 
@@ -37,9 +37,9 @@ def styles() -> str:
 def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTML:
     """Return a live figure that needs no other file, no library and no network.
 
-    The script `kind` defines a function of the same name, which gets the element that
-    contains `body`, and the data. Screen readers read the title. Equal figures give
-    equal HTML.
+    The script with the name `kind` defines a function of the same name. The figure
+    calls it with the element that contains `body`, and with `data` and `title`. Screen
+    readers read `title`. Equal figures give equal HTML.
     """
     # No text in the data can end the script.
     stored = json.dumps({"title": title, **data}, ensure_ascii=False)
@@ -58,10 +58,10 @@ def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTM
 
 
 def packed(values: Tensor | np.ndarray) -> dict[str, Any]:
-    """Return numbers as 16-bit floats in base64, for `unpack` of `tips.js`.
+    """Return numbers as 16-bit floats in base64, which `unpack` in `tips.js` decodes.
 
-    The relative error is at most 1/2,000, and the absolute error at most 10^-12 times
-    the largest number.
+    The error is at most 1/2,000 of the number or, if this is larger, 10^-12 times the
+    largest absolute value.
     """
     array = np.asarray(values, dtype=np.float64)
     unit = float(np.abs(array).max()) / 60_000 or 1.0
@@ -70,13 +70,13 @@ def packed(values: Tensor | np.ndarray) -> dict[str, Any]:
 
 
 def state_line(state: str, what: str) -> str:
-    """Return a line with the state of a still figure; `what` needs JavaScript."""
+    """Return a line that contains `state` and the note that `what` needs JavaScript."""
     line = f"{state} {what} needs JavaScript.".strip()
     return f"<p>{line}</p>".replace(" -", " −")
 
 
 def picture_of_words(figure: Figure, alt: str) -> str:
-    """Return a picture of words; letters that the font lacks are empty boxes."""
+    """Return a figure with words as HTML; letters not in the font are empty boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)
         return figure_html(figure, alt)

@@ -1,4 +1,4 @@
-"""A figure with several frames, which a slider and a button show."""
+"""A figure that shows one of several frames, chosen by a slider or a button."""
 
 import html
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from attnsel_book.widgets.embedding import embed
 
 
 def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
-    """Return a figure with a slider and a button that choose the frame to show.
+    """Return a figure whose slider chooses a frame and whose button plays all frames.
 
     `contents` contains the HTML of each frame by label. `title` is the name of the
-    slider. The frame at the position `start` is shown first.
+    slider. The frame at the position `start`, counted from 0, is shown first.
     """
     check_number("start", start, 0, len(contents) - 1, integer=True)
     parts = []

@@ -28,11 +28,12 @@ def scatter_explorer(
     """Return a scatter plot in which readers choose the axes and search for words.
 
     Args:
-        tokens: names of the V points; the search finds the first name that matches.
-        columns: V numbers by label. The axes begin with the first two columns. A point
-            is blue if its number in the first column is positive, and otherwise orange.
-            With a slider, each entry is a pair of columns: the numbers before the step,
-            and their change per unit of the step size. The change decides the colours.
+        tokens: names of the V points; the search finds the name that a reader types, or
+            else the first name that begins with the typed text.
+        columns: V numbers by label. At first, the axes show the first two columns. A
+            point is blue if its number in the first column is positive, and otherwise
+            orange. With `slider`, each entry is a pair: numbers before a step, and
+            changes per unit of the step size. The changes then decide the colours.
         title: name of the figure for screen readers.
         log: labels of the columns with a logarithmic scale. Their numbers are positive,
             and the largest is at most 10^9 times the smallest.
@@ -85,9 +86,9 @@ def scatter_still(
 ) -> str:
     """Return a picture of coloured points, with one labelled column (V,) on each axis.
 
-    A scale is "linear", "log", or "symlog", which is linear up to the median absolute
-    value and logarithmic beyond. If there are more than `MOST_POINTS` points, only a
-    sample is drawn, and a line states this.
+    Each of the `scales` is "linear", "log", or "symlog", which is linear up to the
+    median absolute value and logarithmic beyond. If there are more than `MOST_POINTS`
+    points, only one in k is drawn, and a line states the number k.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.6))
     every = math.ceil(len(colours) / MOST_POINTS)

@@ -24,10 +24,10 @@ def flow_plane(
 ) -> HTML:
     """Return the plane of a model with d = 2, in which readers move the words and p.
 
-    The page computes the path of p, the max-margin direction and its support pairs, as
-    `gradient_flow` and `max_margin` do. `selected`, int64 (n,), contains the token that
-    each sequence should select. If the flow starts at the point `lost`, some sequences
-    do not select their token.
+    JavaScript computes the path of p, the max-margin direction and its support pairs,
+    as `gradient_flow` and `max_margin` do. `selected`, int64 (n,), contains the token
+    that each of the n sequences should select. A button moves p to the point `lost`. If
+    the flow starts there, some sequences do not select their token.
     """
     check_shape("model.cls", model.cls, (2,))
     top = selected.tolist()

@@ -1,4 +1,4 @@
-"""A review with p, which readers drag until the review is classified correctly."""
+"""A figure in which readers drag p until a review is classified correctly."""
 
 from collections.abc import Sequence
 
@@ -15,10 +15,10 @@ from attnsel_book.widgets.embedding import BESIDE, embed, picture_of_words, stat
 
 
 def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
-    """Return a review and p, which readers drag until the prediction is correct.
+    """Return a figure in which readers drag p until a review is classified correctly.
 
-    The model has d = 2. The corpus is one positive review, in which each word occurs
-    once. `wanted` is the id of the word that must get the most attention.
+    The model has d = 2. The corpus contains one positive review, in which each word
+    occurs once. `wanted` is the id of the word that should get 99% of the attention.
     """
     check_shape("model.cls", model.cls, (2,))
     ids = corpus.counts.indices.tolist()

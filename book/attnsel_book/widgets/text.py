@@ -1,4 +1,4 @@
-"""Texts with coloured words."""
+"""Functions that return texts with coloured words as HTML."""
 
 import html
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def coloured_text(
             -1 have no colour.
         values: one number per piece. The colour is blue for a positive number and
             orange for a negative one, and it is stronger for a larger absolute value.
-        scale: positive number from which on the colour is strongest.
+        scale: positive absolute value from which on the colour is strongest.
         unit: name of the numbers; if it is given, readers can point at a token to see
             its number.
     """
@@ -55,17 +55,17 @@ def attended_text(
     *,
     full: float,
 ) -> str:
-    """Return a text as HTML, with attention as strength and the value's sign as colour.
+    """Return a text as HTML, with colours that show the attention and the values.
 
-    A token is blue if its value is positive, and otherwise orange. Readers can point at
-    a token to see its attention and its value.
+    A token is blue if its value is positive, and otherwise orange. Its colour is
+    stronger for more attention. Readers can point at a token to see both numbers.
 
     Args:
         words: pieces with token ids, as `Corpus.words` returns them; pieces with the id
             -1 have no colour.
         attention: one number per piece, between 0 and 1.
         values: one number per piece.
-        full: attention from which on a word has the full colour; positive.
+        full: positive attention from which on the colour is strongest.
     """
     pairs = torch.as_tensor(attention), torch.as_tensor(values)
     for name, numbers in zip(("attention", "values"), pairs, strict=True):
@@ -111,12 +111,12 @@ def show_text(text: str) -> HTML:
 def words_of(corpus: Corpus, i: int, by: Tensor) -> list[tuple[str, int]]:
     """Return the text of sequence `i` in pieces, or its bag if there is no text.
 
-    In a bag, the tokens with the largest numbers come first.
+    The tokens of a bag are sorted by their numbers in `by`, the largest first.
 
     Args:
         corpus: n sequences.
         i: row of the sequence.
-        by: one number per token of the vocabulary, for example the scores, (V,).
+        by: one number per token of the vocabulary, (V,), such as its score.
 
     Returns:
         Pieces with token ids, as `Corpus.words` returns them.

@@ -29,15 +29,15 @@ def text_box(
 
     An explanation below the box shows the influence of each word, as in
     `attnsel.beyond.deletion`, and the fewest words whose deletion changes the
-    prediction. The page itself splits the text like `Corpus.from_texts` and evaluates a
-    model of two classes. Logits on the page have errors of at most 0.05.
+    prediction. JavaScript splits the text like `Corpus.from_texts` and evaluates a
+    model of two classes, with scores that `packed` has rounded.
 
     Args:
         vocab: vocabulary of the model.
         scores: tensors (V, 2) of E p and E v by training step, between which a slider
             chooses; each adds about 5 bytes per token to the page.
         between: tensors (V, 2) at further training steps, which are used only for texts
-            whose words all occur in the examples; they add few bytes.
+            whose known words all occur in the examples; they add few bytes.
         examples: texts to try, each with a sentence about it.
         explained: whether the explanation is open at first.
     """
