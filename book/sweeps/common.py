@@ -1,4 +1,4 @@
-"""Code that the scripts of this folder share: corpora, labels, and storage of rows."""
+"""Functions that the scripts in this folder share, for example to store their rows."""
 
 import json
 import sys
@@ -27,17 +27,17 @@ SIZES: dict[str, Row] = {
 
 
 def with_shuffled_labels(corpus: Corpus, seed: int) -> Corpus:
-    """Return a corpus of the same texts with their labels shuffled."""
+    """Return `corpus` with its labels shuffled."""
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
     return corpus.with_labels(corpus.targets[order])
 
 
 def with_texts(name: str, split: str = "train", **settings: Any) -> Corpus:
-    """Load a named corpus with its texts, from the folder that follows --texts.
+    """Load a named corpus with its texts, from the folder that --texts names.
 
     The folder contains imdb/train.parquet, yelp/test.parquet and so on. The corpus has
-    the same counts, labels and order as the one without texts from `load_corpus(name)`.
+    the same counts, labels and order as `load_corpus(name, split)`, which has no texts.
     """
     if "--texts" not in sys.argv:
         sys.exit("this script needs the order of words: give --texts FOLDER")
@@ -60,7 +60,7 @@ def shares(flow: Flow, corpus: Corpus, relevant: Tensor) -> dict[str, float]:
 
 
 def rounded(row: Row, digits: int = 4) -> Row:
-    """Return a row with its floating-point numbers rounded."""
+    """Return a row with its floating-point numbers rounded to `digits` decimals."""
     return {k: round(x, digits) if isinstance(x, float) else x for k, x in row.items()}
 
 
@@ -74,8 +74,8 @@ def shown(rows: Rows) -> Iterator[Row]:
 def run_parts(target: str, parts: Mapping[str, Rows]) -> None:
     """Run the parts that the command line names, or all parts, and store their rows.
 
-    Parts are generators, so a part that is not named does not run. The target names a
-    JSON file, such as "frozen/frozen", in which each part is an entry. If the target
+    Parts are generators, so a part that is not named does not run. `target` is the name
+    of a JSON file, such as "why_v/laws", in which each part is an entry. If `target`
     contains {}, each part has its own file, with the name of the part in place of {}.
     """
     torch.set_num_threads(1)
@@ -94,7 +94,8 @@ def add_missing(
 ) -> None:
     """Append the rows of all missing runs to a CSV file.
 
-    A run has the first columns of its rows; `rows_of(**run)` yields the other columns.
+    A run is missing if no row of the file begins with its settings. The function call
+    `rows_of(**run)` yields the other columns.
     """
     torch.set_num_threads(1)
     for run in runs:

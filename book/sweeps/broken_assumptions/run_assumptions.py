@@ -1,9 +1,10 @@
-"""Selection by the flow when an assumption fails, stored in assumptions.json.
+"""Runs of the flow in which an assumption of the theorem does not hold.
 
     python -m sweeps.broken_assumptions.run_assumptions
 
-The script runs ten seeds of each variant of the chapter on broken assumptions (about
-two minutes on one core). The chapter runs the first seed again.
+The script runs ten seeds of each variant of the chapter on broken assumptions, and
+writes `assumptions.json`. It takes about two minutes on one core. The chapter repeats
+the first seed of most variants.
 """
 
 import math
@@ -47,7 +48,7 @@ def make(
     ideal: bool = False,
     **change: Any,
 ) -> tuple[Corpus, AttentionClassifier]:
-    """Return a corpus and a model after one step on E, with changed settings."""
+    """Return the corpus and the model of a variant, usually after one step on E."""
     sizes = SMALL | change
     problem = one_step_problem(dim, lr, seed=seed, dtype=torch.float64, **sizes)
     corpus, model = problem.corpus, problem.model
@@ -60,7 +61,7 @@ def make(
 
 
 def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> Row:
-    """Return measures of the selection by a flow."""
+    """Return measures of the tokens that a flow selects."""
     top, end = flow.selected, flow.attention[-1]
     kinds = np.array([token[:3] in ("pos", "neg") for token in corpus.vocab])
     highest = highest_votes(corpus, model.embeddings @ model.output)
@@ -107,7 +108,7 @@ def with_output(seed: int) -> Row:
 
 
 def large_step(dim: int, seed: int) -> Row:
-    """Check the certificate for eta_0 = 10,000, near the start of p and at p = 0."""
+    """Check if Theorem A applies for eta_0 = 10,000, near the initial p and p = 0."""
     problem = one_step_problem(dim, 10_000.0, seed=seed, **SMALL)
     corpus, model = problem.corpus, problem.model.double()
     relevant = relevant_tokens(corpus)
@@ -128,7 +129,7 @@ def large_step(dim: int, seed: int) -> Row:
 
 
 def huge_step(seed: int, dtype: torch.dtype) -> Row:
-    """Run the flow up to ‖p‖ = 30,000 for eta_0 = 10,000 and d = 256."""
+    """Run the flow up to ‖p‖ = 30,000 for eta_0 = 10,000, and check the selection."""
     problem = one_step_problem(DIM, 10_000.0, seed=seed, dtype=dtype, **SMALL)
     flow = gradient_flow(problem.model, problem.corpus, max_norm=30_000.0, tol=1e-5)
     right = (flow.selected == problem.relevant) & (flow.attention[-1] > 0.5)

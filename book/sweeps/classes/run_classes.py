@@ -2,9 +2,9 @@
 
     python -m sweeps.classes.run_classes
 
-Models are also trained with shuffled labels, because whatever they then show is
-memorized. The script takes about ten minutes on one core and writes `classes.json`,
-which the chapter reads. IMDB's ratings are only in a local copy of the data.
+Models are also trained with shuffled labels, because a model can only memorize such
+labels. The script takes about ten minutes on one core and writes `classes.json`, which
+the chapter reads.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ PAPER = {k: authors(f"class {k}") for k in (2, 4)}
 
 
 def regroup(corpus: Corpus, groups: tuple[int, ...]) -> Corpus:
-    """Renumber the classes by group; leave out classes in group -1."""
+    """Merge the classes into `groups`, one number per class; leave out group -1."""
     labels = torch.tensor(groups)[corpus.targets]
     part = corpus[labels >= 0]
     vocab = Vocab(part.vocab, range(1, max(groups) + 2))
@@ -35,14 +35,14 @@ def regroup(corpus: Corpus, groups: tuple[int, ...]) -> Corpus:
 
 
 def importance(corpus: Corpus) -> torch.Tensor:
-    """Return the signed frequency with each token counted once per review."""
+    """Return the signed frequencies if each token counts once per review."""
     seen = corpus.counts.copy()
     seen.data[:] = 1
     return signed_frequency(Corpus(seen, corpus.labels, corpus.vocab))
 
 
 def by_bin(x: np.ndarray, y: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """Return the means of y over the bins of x with the given `centers`."""
+    """Return the means of `y` in bins of `x` with borders midway between `centers`."""
     middles = (centers[1:] + centers[:-1]) / 2
     ends = 2 * centers[[0, -1]] - middles[[0, -1]]
     at = np.digitize(x, [ends[0], *middles, ends[1]]) - 1
@@ -52,7 +52,11 @@ def by_bin(x: np.ndarray, y: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 
 def inner_over_outer(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the ratio of mean |y| in inner to outer bins, averaged over both sides."""
+    """Return the mean `|y|` for small `|x|`, divided by the mean `|y|` for large `|x|`.
+
+    Small means at most half of the largest `|x|` on the same side of 0. The result is
+    the average of the ratios on both sides.
+    """
     found = []
     for side in (x < 0, x > 0):
         inner = np.abs(x[side]) <= np.abs(x[side]).max() / 2
@@ -66,7 +70,7 @@ def rate(dim: int) -> float:
 
 
 def tables(name: str, true: Corpus, labels: str) -> Iterator[Row]:
-    """Yield rank correlations of bin means with their centers and the paper's table."""
+    """Compare the mean values in bins with the bin centers and the authors' tables."""
     for seed in SEEDS:
         corpus = with_shuffled_labels(true, seed) if labels == "shuffled" else true
         x = importance(corpus).numpy()
@@ -89,7 +93,7 @@ def tables(name: str, true: Corpus, labels: str) -> Iterator[Row]:
 
 
 def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
-    """Return the partial rank correlation of x and y, given a third variable."""
+    """Return the partial rank correlation of `x` and `y`, controlling for `given`."""
     xy, xz, yz = (
         float(spearmanr(*pair).statistic) for pair in ((x, y), (x, given), (y, given))
     )
@@ -97,11 +101,12 @@ def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
 
 
 def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
-    """Yield rank correlations of attention with the lean to each class, in three ways.
+    """Yield rank correlations of E p with the lean to each class, in three ways.
 
-    "own" uses leans in the training texts, and "test" uses leans in test reviews.
-    "frequent" also uses leans in test reviews, but only for tokens that occur often in
-    them, and controls for the frequency of a token in training.
+    Only tokens that lean most to the class are used. The leans are those in training
+    reviews for "own", and those in test reviews for "test" and "frequent". For
+    "frequent", the tokens also occur often in test reviews, and the correlation is
+    partial, given the frequency of a token in training.
     """
     often = np.asarray(true.counts.sum(0)).ravel()
     in_test = np.asarray(test.counts.sum(0)).ravel()
@@ -133,7 +138,7 @@ def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
 
 
 def errors(name: str, corpus: Corpus) -> Iterator[Row]:
-    """Yield the relative error of the one-step formula, with and without v v^T."""
+    """Yield relative errors of the formula for one step, with and without v v^T."""
     weights = one_hot(corpus.targets, corpus.n_classes).double() - 1 / corpus.n_classes
     plain = mean_count(corpus, weights / corpus.lengths[:, None])
     for dim in (512, 2048):

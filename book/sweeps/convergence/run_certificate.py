@@ -1,9 +1,9 @@
-"""The bound of Theorem A next to the flow in nine runs, stored in certified.json.
+"""A comparison of the bound of Theorem A with the flow in nine runs.
 
     python -m sweeps.convergence.run_certificate
 
-The script takes a few seconds on one core. The chapter on convergence repeats the
-smallest runs.
+The script takes a few seconds on one core and writes `certified.json`. The book's page
+`convergence_details` repeats two of the runs.
 """
 
 import torch
@@ -21,7 +21,7 @@ SETTINGS += [("T6", 1024, 30.0, 0)]
 
 
 def run(name: str, dim: int, lr: float, seed: int) -> dict[str, float]:
-    """Run the flow to ‖p‖ = 3,000, and compare 1 - cos with its bound throughout."""
+    """Run the flow to ‖p‖ = 3,000, and compare 1 - cos with its bound on the path."""
     problem = one_step_problem(dim, lr, seed=seed, **SIZES[name])
     flow = gradient_flow(problem.model, problem.corpus, tol=1e-4)
     proof = certificate(problem.model, problem.corpus, problem.relevant)

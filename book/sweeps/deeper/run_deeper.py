@@ -2,10 +2,9 @@
 
     python -m sweeps.deeper.run_deeper [PART ...]
 
-The parts are `query`, `speed`, `mlp`, `slopes`, `two`, `heads` and `null`.
-
-The sweeps take about ten minutes on one core and write `deeper_*.json`, which the
-chapter reads. The chapter runs the smallest part of each sweep again.
+The parts are `query`, `speed`, `mlp`, `slopes`, `two`, `heads` and `null`. Without
+arguments, all parts run, which takes about ten minutes on one core. Each part writes a
+file such as `deeper_query.json`, which the chapter reads.
 """
 
 from collections.abc import Iterator
@@ -46,7 +45,7 @@ def yelp() -> Corpus:
 def curve_row(
     x: Tensor, scores: Tensor, table: str
 ) -> tuple[Row, np.ndarray, np.ndarray]:
-    """Return the agreement of bin means with a table, and the bin means."""
+    """Return the rank correlations of bin means with a table, and the bin means."""
     (a, b), paper = bin_means(x, scores), authors(table)
     return (
         {
@@ -63,7 +62,7 @@ def reach(a: np.ndarray) -> float:
 
 
 def query() -> Iterator[Row]:
-    """Train one layer with p, with W for fixed p, or with both, at several rates."""
+    """Train one layer at several rates, with a trained p, a trained W, or both."""
     corpus = imdb()
     x = posterior_difference(corpus)
     plan = {
@@ -95,7 +94,7 @@ def query() -> Iterator[Row]:
 
 
 def speed() -> Iterator[Row]:
-    """Train one layer with a separate rate for the query, that is, p, or W and p."""
+    """Train one layer with a separate learning rate for p, or for both W and p."""
     corpus = imdb()
     x, step = posterior_difference(corpus), 0.045 / 512**0.5
     for setting, rate in (
@@ -129,7 +128,7 @@ def speed() -> Iterator[Row]:
 
 
 def mlp() -> Iterator[Row]:
-    """Train an MLP on Yelp: ten seeds at d = 256, one at the paper's hidden size."""
+    """Train MLPs on Yelp, with ten seeds for d = 256 and one seed for d = 2,048."""
     corpus, paper = yelp(), authors("MLP")
     x = posterior_difference(corpus)
     for dim, seeds, passes in ((256, range(10), 6), (2048, range(1), 4)):
@@ -155,7 +154,7 @@ def mlp() -> Iterator[Row]:
 
 
 def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
-    """Return balanced reviews of at most 80 distinct tokens."""
+    """Return a balanced corpus of reviews with at most 80 distinct tokens each."""
     few = [len(ids) <= 80 for ids, _ in corpus.bags()]
     corpus = corpus[torch.tensor(few)]
     least = int(corpus.targets.bincount().min())
@@ -163,7 +162,7 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
 
 
 def slopes() -> Iterator[Row]:
-    """Regress exact gradients of two layers on terms of the chapter's proposition."""
+    """Regress exact gradients of two layers on the tilt and the bend of the chapter."""
     corpus = short(load_corpus("imdb")).balanced(250)
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()
@@ -210,9 +209,9 @@ def slopes() -> Iterator[Row]:
 def train_two(
     corpus: Corpus, matrices: str, residual: bool, seed: int, **other: Any
 ) -> list[Tensor]:
-    """Train two layers and return their scores after each pass.
+    """Train two layers, and return the scores (V, 2) after each pass over the corpus.
 
-    `matrices` is "trained", "fixed", or "none" for W = I.
+    `matrices` is "trained", "fixed", or "none", which means that W_1 and W are I.
     """
     setting = {"dim": 64, "rate": 0.003, "passes": 4} | other
     dim, rate, passes = setting["dim"], setting["rate"], setting["passes"]
@@ -228,7 +227,7 @@ def train_two(
 
 
 def two() -> Iterator[Row]:
-    """Train six variants of two layers, and four of them also in other settings."""
+    """Train six variants of two layers, and four of them in three more settings."""
     data = {"IMDB": short(load_corpus("imdb"))}
     data["Yelp"] = short(load_corpus("yelp", min_count=1))
     others: dict[str, Row] = {
@@ -261,7 +260,7 @@ def null() -> Iterator[Row]:
     """Train models with a matrix W, a hidden layer or two layers on shuffled labels.
 
     The leans, against which scores and values are averaged, are computed from the
-    shuffled labels. A shape that also occurs here is a property of training alone.
+    shuffled labels. A shape that occurs even then is a property of training alone.
     """
     reviews, few, stars = imdb(), short(load_corpus("imdb")), yelp()
     for seed in range(3):
@@ -292,7 +291,7 @@ def null() -> Iterator[Row]:
 
 
 def heads_of(corpus: Corpus, heads: int, seed: int, steps: int = 60) -> list[Tensor]:
-    """Train f = sum_h f_h on one E; return scores and values (V, 2) of each head."""
+    """Train `heads` heads with one E, and return the scores (V, 2) of each head."""
     random, dim = torch.Generator().manual_seed(seed), 128
     E = torch.randn(len(corpus.vocab), dim, generator=random) * dim**-0.5
     P = torch.randn(heads, 2, dim, generator=random) * dim**-0.5
@@ -309,7 +308,7 @@ def heads_of(corpus: Corpus, heads: int, seed: int, steps: int = 60) -> list[Ten
 
 
 def tops(scores: Tensor, corpus: Corpus) -> np.ndarray:
-    """Return the most attended token of each sequence."""
+    """Return the token with the largest attention score in each sequence."""
     a = scores[:, 0].numpy()
     return np.array([ids[a[ids].argmax()] for ids, _ in corpus.bags()])
 

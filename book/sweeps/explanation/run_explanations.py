@@ -1,11 +1,11 @@
-"""The faithfulness of attention on reviews, compared with the provable optimum.
+"""Measures of how well attention explains the predictions for reviews.
 
     python -m sweeps.explanation.run_explanations
 
-The models of IMDB and of Yelp have d = 2,048 and three seeds. Each model is measured at
-its best test step and at 99% training accuracy. A row of `explanations.csv` contains
-corpus, seed, moment, measure and value. A seed whose rows exist is not run again. On an
-idle core, a seed takes about three minutes for IMDB and half a minute for Yelp.
+Three models of IMDB and three of Yelp have d = 2,048. Each is measured at 99% training
+accuracy and at the step with the best test accuracy. A row of `explanations.csv`
+contains corpus, seed, moment, measure and value. A model whose rows exist is skipped.
+On an idle core, a model takes about three minutes for IMDB, half a minute for Yelp.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ from sweeps.common import Row, add_missing
 
 DIM, SEEDS, STEPS, LR = 2048, (0, 1, 2), 200, 1e-3
 CORPORA = ("yelp", "imdb")
-PARTS = (0.01, 0.02, 0.05, 0.1, 0.2)  # shares of the types of a review
+PARTS = (0.01, 0.02, 0.05, 0.1, 0.2)  # shares of the types (distinct tokens)
 COSTS, ROUNDS = (10, 100, 1000), 150  # per squared change of a prediction; steps
 READ, EXACT, ATTACKED = 5_000, 100, 4_000  # numbers of reviews
 Rows = Iterator[tuple[str, float]]
@@ -52,24 +52,24 @@ class Padded:
         self.f = (self.Q * self.b).sum(1)
 
     def fill(self, numbers: np.ndarray) -> np.ndarray:
-        """Return numbers, one per stored count, in rows padded with zeros."""
+        """Return `numbers`, one per stored count, as rows padded with zeros."""
         table = np.zeros(self.there.shape)
         table[self.at] = numbers
         return table
 
     def order(self, merit: np.ndarray) -> np.ndarray:
-        """Return the rank of each type, 0 for the greatest merit."""
+        """Return the rank of each type in its review, 0 for the greatest `merit`."""
         falling = np.argsort(np.where(self.there, -merit, np.inf), 1, kind="stable")
         return np.argsort(falling, 1, kind="stable")
 
     def mean(self, kept: np.ndarray) -> np.ndarray:
-        """Return the logit, times sgn f, of the types that are kept."""
+        """Return the logits, times sgn f, if only the types in `kept` remain."""
         Q = np.where(kept & self.there, self.Q, 0)
         return (Q * self.b).sum(1) / Q.sum(1)
 
 
 def optimum(padded: Padded, k: np.ndarray, sign: int) -> np.ndarray:
-    """Return the exact minimum (`sign` -1) or maximum (1) of the logit of k types."""
+    """Return the least (`sign` -1) or greatest (1) logit of `k` types, times sgn f."""
     # Dinkelbach's method may start at any set of the right size.
     level = sign * padded.mean(padded.order(sign * padded.Q * padded.b) < k[:, None])
     while True:
@@ -81,12 +81,12 @@ def optimum(padded: Padded, k: np.ndarray, sign: int) -> np.ndarray:
 
 
 def chance(logits: np.ndarray) -> np.ndarray:
-    """Return the probability of the class predicted for the whole review."""
+    """Return the probability of the predicted class from `logits` times sgn f."""
     return 1 / (1 + np.exp(-logits))
 
 
 def merits(padded: Padded, lost: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """Return the merits that rank types; `lost` is the influence times sgn f."""
+    """Return, by name, numbers that rank types; `lost` is the influence times sgn f."""
     draw = np.random.default_rng(seed)
     return {
         "attention": padded.Q,
@@ -98,9 +98,10 @@ def merits(padded: Padded, lost: np.ndarray, seed: int) -> dict[str, np.ndarray]
 
 
 def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
-    """Yield the effects on predictions of deleting some types, or all except them.
+    """Yield the mean decrease of the predicted probability if types are deleted.
 
-    These types are the first ones of each ranking in `ways`, or an optimal choice.
+    For comprehensiveness, the first types of each ranking in `ways`, or an optimal
+    choice of types, are deleted. For sufficiency, all other types are deleted.
     """
     unchanged, T = chance(padded.f), padded.types
     for part in PARTS:
@@ -118,7 +119,10 @@ def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
 
 
 def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:
-    """Return the number of types deleted, by merit, for a flip; all if none occurs."""
+    """Return the number of types to delete, by `merit`, until the prediction flips.
+
+    If it never flips, the result is the number of all types.
+    """
     falling = np.argsort(padded.order(merit), 1)
     gone = np.cumsum(np.take_along_axis(padded.Q * padded.b, falling, 1), 1)
     flips = gone > padded.f[:, None] + 1e-12
@@ -126,7 +130,7 @@ def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:
 
 
 def first_words(padded: Padded, ways: dict[str, np.ndarray], lost: np.ndarray) -> Rows:
-    """Yield measures of the first type of each ranking."""
+    """Yield measures of the first types in the rankings `ways`, and a correlation."""
     rows = np.arange(len(lost))
     first = {name: padded.order(merit).argmin(1) for name, merit in ways.items()}
     top, strongest = first["attention"], first["size of influence"]
@@ -143,7 +147,7 @@ def first_words(padded: Padded, ways: dict[str, np.ndarray], lost: np.ndarray) -
 
 
 def agreement(scores: Tensor, corpus: Corpus) -> Rows:
-    """Yield the agreement of other explanations with exact Shapley values."""
+    """Yield measures of the agreement of explanations with exact Shapley values."""
     phi, lost = score_shapley(scores, corpus), score_influence(scores, corpus)
     padded = Padded(scores, corpus)
     exact, lost = (padded.fill(x.data) * padded.sign for x in (phi, lost))
@@ -161,18 +165,18 @@ def agreement(scores: Tensor, corpus: Corpus) -> Rows:
 
 
 def divergence(q: Tensor, other: Tensor, rows: Tensor, n: int) -> Tensor:
-    """Return the Jensen-Shannon divergence of two attentions in each review, (n,)."""
+    """Return the Jensen-Shannon divergence (n,) of two attentions on each review."""
     middle = (q + other) / 2
     terms = torch.xlogy(q, q / middle) + torch.xlogy(other, other / middle)
     return q.new_zeros(n).index_add(0, rows, terms / 2)
 
 
 def easy_directions(model: AttentionClassifier, train: Corpus) -> Tensor:
-    """Return directions (d, d) of p, longer if they move the logits less.
+    """Return directions for changes of p, as the columns of a matrix (d, d).
 
     Let J (n, d) contain the derivatives of the logits with respect to p. The directions
-    are the eigenvectors of J^T J over the roots of its eigenvalues, so that steps along
-    them move the logits about equally.
+    are eigenvectors of J^T J, divided by the roots of the eigenvalues plus a small
+    number, so that steps along most of them change the logits about equally.
     """
     scores = model.scores()
     rows, columns, q = sequence_softmax(scores[:, 0], count_tensors(train)[0])
@@ -191,7 +195,7 @@ def go_far(
     train: Corpus,
     cost: float,
 ) -> None:
-    """Move scores and values to change attention, at a cost for changed predictions."""
+    """Change the attention by steps of `adam`, at a `cost` for changed predictions."""
     C, _ = count_tensors(train)
     rows, columns, q = sequence_softmax(scores[:, 0], C)
     usual = bag_logits(scores, train).sigmoid()
@@ -209,7 +213,7 @@ def go_far(
 def other_p(
     model: AttentionClassifier, scores: Tensor, train: Corpus, cost: float
 ) -> Tensor:
-    """Return the scores of another p, with unchanged values, (V, 2)."""
+    """Return scores (V, 2) with the values of the model and a p that `go_far` finds."""
     E, p = model.embeddings.detach(), model.cls.detach()
     ways = easy_directions(model, train)
     z = torch.randn(len(p), generator=torch.Generator().manual_seed(0))
@@ -222,9 +226,9 @@ def other_p(
 
 
 def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
-    """Return scores and values of a model in which E, p and v are all changed.
+    """Return the scores (V, 2) of another model, which `go_far` finds.
 
-    For d > 1 and any a and b, some E has a = E p and b = E v.
+    If p and v are linearly independent, any a and b have the form a = E p and b = E v.
     """
     random = torch.Generator().manual_seed(0)
     a = scores[:, 0] + 0.5 * torch.randn(len(scores), generator=random)
@@ -238,7 +242,7 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
 
 
 def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
-    """Return scores with the given log-weights, and with the same predicted classes.
+    """Return scores with other `log_weights`, but with the same predicted classes.
 
     A token with log-weight a and value b gets the value exp(a - `log_weights`) b.
     """
@@ -247,7 +251,7 @@ def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
 
 
 def twins(scores: Tensor, test: Corpus) -> Rows:
-    """Yield changes of explanations with uniform attention and with permuted scores."""
+    """Yield changes of explanations by `reweighted`, with equal or permuted scores."""
     scores = scores.double()
     order = torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))
     a = scores[:, 0]
@@ -280,7 +284,7 @@ def twins(scores: Tensor, test: Corpus) -> Rows:
 
 
 def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
-    """Yield changes of attention and predictions by another p and by another model."""
+    """Yield changes of attention and predictions by `other_p` and by `other_model`."""
     scores = model.scores().float()
     for cost in COSTS:
         others = {
@@ -308,7 +312,7 @@ def spaced(corpus: Corpus, size: int) -> Corpus:
 
 
 def loaded(name: str) -> tuple[Corpus, Corpus]:
-    """Return training and test reviews."""
+    """Return the training and the test reviews of "imdb" or "yelp"."""
     if name == "imdb":
         train = load_corpus(name)
         return train, load_corpus(name, split="test", vocab=train.vocab)
@@ -317,7 +321,7 @@ def loaded(name: str) -> tuple[Corpus, Corpus]:
 
 
 def measures(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
-    """Yield all measures of a model, by name."""
+    """Yield the name and the number of each measure of a model."""
     scores = model.scores()
     yield "test accuracy", accuracy(bag_logits(scores, test), test)
     read = spaced(test, READ)
@@ -341,7 +345,7 @@ def measures(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
 
 
 def rows_of(corpus: str, seed: int) -> Iterator[Row]:
-    """Yield the measures of a model at 99% training accuracy and its best test step."""
+    """Yield measures of models at 99% training accuracy and at best test accuracy."""
     train, test = loaded(corpus)
     steps, goals = STEPS, {"converged": 0.99, "best": 1.0}
     for moment, goal in goals.items():

@@ -1,12 +1,12 @@
-"""The sweep behind the chapter on training the embeddings, at matched training loss.
+"""The sweep behind the chapter on training the embeddings.
 
     python -m sweeps.frozen.run_frozen
 
 The script takes about five minutes on one core and writes `frozen.json`, which the
 chapter reads. Each row compares two models. The embeddings of the first model took a
 single step, before p and v were trained. All parameters of the second model are
-trained until its training loss is as low as the loss of the first model, or, for
-`converged`, to 99% training accuracy.
+trained until its training loss is as low as the loss of the first model or, in columns
+with the word "converged", until its training accuracy is 99%.
 """
 
 import copy
@@ -28,7 +28,7 @@ TIMES = (3, 6, 12, 25, 50, 100, 200, 400)
 
 
 def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
-    """Return the spread of y in bins of x, and its ratio to the range of bin means."""
+    """Return the spread of `y` in bins of `x`, and its ratio to the range of means."""
     bins = binned(x, y.double())
     full = bins.count > 0
     spread, means = bins.deviation[full].mean(), bins.mean[full]
@@ -38,7 +38,7 @@ def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
 def rows(
     name: str, corpus: Corpus, dim: int, seed: int, settings: list[Any], steps: int
 ) -> Iterator[Row]:
-    """Yield the scatter of full training, relative to training after one step on E."""
+    """Yield the scatter of full training divided by the scatter after one step on E."""
     x = posterior_difference(corpus)
     start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     model, rate = copy.deepcopy(start), 0.045 / dim**0.5

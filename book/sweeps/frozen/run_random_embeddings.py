@@ -2,11 +2,11 @@
 
     python -m sweeps.frozen.run_random_embeddings
 
-A fifth of the training reviews chooses the rate (with seed 0) and, for each run, the
-number of steps; a best rate or step at the edge of its grid is printed. Then the test
-reviews are used once. The script takes about half an hour on an idle machine. The
-stored table has only two runs with frozen p and v, both on IMDB, and its runs with
-trained embeddings on Yelp use only the best rate of IMDB.
+The rate is chosen with seed 0, and the number of steps in each run, by the accuracy on
+a fifth of the training reviews. If a choice is at the edge of its grid, this is
+printed. The test reviews are not used to choose anything. The script takes about half
+an hour on an idle machine. The stored table has only two runs with frozen p and v, both
+on IMDB. All three runs with trained embeddings on Yelp have the best rate of IMDB.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ def parts_of(name: str) -> Parts:
 def model_scores(
     corpus: Corpus, seed: int, lr: float, steps: int, train: tuple[str, ...]
 ) -> Path_:
-    """Train some of E, p and v by Adam; yield the scores (V, 2) from step 0 on."""
+    """Train some of E, p and v by Adam, and yield the scores (V, 2) from step 0 on."""
     model = AttentionClassifier(len(corpus.vocab), DIM, seed=seed)
     every = range(steps + 1)
     run = fit(model, corpus, steps=steps, lr=lr, train=train, snapshots=every)
@@ -49,7 +49,7 @@ def model_scores(
 
 
 def unit_vector_scores(corpus: Corpus, seed: int, lr: float, steps: int) -> Path_:
-    """Train p and v on V unit vectors, so that a = p and b = v; yield scores (V, 2)."""
+    """Train p and v with E = I, and yield the scores (V, 2), with columns p and v."""
     V = len(corpus.vocab)
     drawn = np.random.default_rng(seed).normal(0, V**-0.5, (V, 2))
     ab = torch.from_numpy(drawn).requires_grad_()
@@ -63,7 +63,7 @@ def unit_vector_scores(corpus: Corpus, seed: int, lr: float, steps: int) -> Path
 
 
 def best(name: str, parts: Parts, path: Path_, **setting: Any) -> dict[str, Any]:
-    """Return measures of a run at its best step on the validation reviews."""
+    """Return measures of a run at the step with the best validation accuracy."""
     learn, valid, test = parts
     right, top, steps, reached = -1.0, torch.empty(0), 0, None
     for k, scores in enumerate(path):
@@ -90,7 +90,7 @@ def best(name: str, parts: Parts, path: Path_, **setting: Any) -> dict[str, Any]
 
 
 def ways(name: str) -> dict[str, tuple[Callable[..., Path_], dict[str, Any]]]:
-    """Return training functions by name, each with its options and steps per rate."""
+    """Return, by name, training functions with options and the steps for each rate."""
     unit = DIM**-0.5
     small = {0.0225 * unit: 110, 0.045 * unit: 65, 0.09 * unit: 45}
     everything, frozen = ("embeddings", "cls", "output"), ("cls", "output")
@@ -115,7 +115,7 @@ def ways(name: str) -> dict[str, tuple[Callable[..., Path_], dict[str, Any]]]:
 
 
 def rows_of(name: str, parts: Parts, way: str) -> list[dict[str, Any]]:
-    """Return rows of all seeds at the rate that is best for seed 0."""
+    """Return one row per seed, at the rate that is best for seed 0."""
     scores, given = ways(name)[way]
     options = {k: v for k, v in given.items() if k != "tried"}
     tried = given["tried"]
