@@ -242,7 +242,7 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
 
 
 def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
-    """Return scores with other `log_weights`, but with the same predicted classes.
+    """Return scores with the `log_weights`, and with the predicted classes of `scores`.
 
     A token with log-weight a and value b gets the value exp(a - `log_weights`) b.
     """
@@ -251,7 +251,7 @@ def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
 
 
 def twins(scores: Tensor, test: Corpus) -> Rows:
-    """Yield changes of explanations by `reweighted`, with equal or permuted scores."""
+    """Yield changes of explanations if `reweighted` equalizes or permutes the scores."""
     scores = scores.double()
     order = torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))
     a = scores[:, 0]

@@ -90,7 +90,7 @@ def best(name: str, parts: Parts, path: Path_, **setting: Any) -> dict[str, Any]
 
 
 def ways(name: str) -> dict[str, tuple[Callable[..., Path_], dict[str, Any]]]:
-    """Return, by name, training functions with options and the steps for each rate."""
+    """Return training functions by name, with options and numbers of steps per rate."""
     unit = DIM**-0.5
     small = {0.0225 * unit: 110, 0.045 * unit: 65, 0.09 * unit: 45}
     everything, frozen = ("embeddings", "cls", "output"), ("cls", "output")
