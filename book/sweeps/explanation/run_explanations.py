@@ -251,7 +251,7 @@ def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
 
 
 def twins(scores: Tensor, test: Corpus) -> Rows:
-    """Yield changes of explanations if `reweighted` equalizes or permutes the scores."""
+    """Yield changes of explanations if `reweighted` equalizes or permutes scores."""
     scores = scores.double()
     order = torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))
     a = scores[:, 0]
