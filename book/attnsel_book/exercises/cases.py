@@ -1,4 +1,4 @@
-"""Small arguments for exercises, the smallest first and the same in each call."""
+"""Small arguments for exercises. They are equal in each call, the smallest first."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -89,9 +89,10 @@ def draw_memory(means: dict[str, pd.DataFrame]) -> None:
     """Draw Adam's share of the largest lead, and cosines to two margin directions.
 
     Args:
-        means: for each label, a table with the columns "time" (lead divided by Adam's
-            memory), "linf" (share), "cos root v" (cosine to the margin direction in
-            Adam's norm) and "cos l2" (to the Euclidean one, in dashed grey).
+        means: for each label, a table with the columns "time" (lead divided by the
+            length of Adam's memory), "linf" (share), "cos root v" (cosine to the margin
+            direction in Adam's norm) and "cos l2" (to the Euclidean one, in dashed
+            grey).
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
     for (label, rows), mark in zip(means.items(), "vos^D", strict=False):

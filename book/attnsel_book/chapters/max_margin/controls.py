@@ -24,11 +24,10 @@ def draw_length(
     """Draw words in the plane, directions of p, and the lead in each sequence.
 
     The `parts` are E (V, 2), p and v. From one of the `starts`, p moves in the
-    direction that `pull` returns, minus the gradient with respect to p, until it has
-    the norm `norm_of_p`. The lead in a sequence is the score of the word with the
-    largest vote minus the largest other score. Bars show leads divided by ‖p‖ and by
-    the margin. The `direction` is the shortest vector p for which each lead is at least
-    one.
+    direction of `pull`, which returns minus the gradient with respect to p, until ‖p‖
+    is `norm_of_p`. The lead in a sequence is the score of the word with the largest
+    vote minus the largest other score. Bars show leads divided by ‖p‖ and by the
+    margin. The `direction` is the shortest p for which all leads are at least one.
     """
     E, _, v = parts
     p = np.asarray(starts[start or next(iter(starts))], float)

@@ -42,8 +42,8 @@ def draw_descent(
 ) -> None:
     """Draw 1 - cos between p and the max-margin direction against the norm of p.
 
-    For each name, `paths` contains a path (steps, d) of p, and `angles` contains
-    1 - cos (steps,) along this path.
+    For each name, `paths` contains a path (steps, d) of p, and `angles` contains an
+    array (steps,) of 1 - cos along this path.
     """
     _, axes = pyplot.subplots(figsize=(5, 3.4))
     for name, path in paths.items():

@@ -77,7 +77,7 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
 
 
 def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
-    """Draw the `shares` (k, 2) of sequences that select correctly against step size.
+    """Draw the `shares` (k, 2) of correctly selecting sequences against k step sizes.
 
     Column 0 is for the positive class. A grey line shows `chance`, the share that is
     expected by chance.

@@ -54,7 +54,7 @@ def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def ending(problem: str, steps: list[int]) -> pd.DataFrame:
-    """Return outcomes and the least value gap of runs on `problem`, by step size."""
+    """Return outcomes and least value gaps of runs in `step_sweep`, by step size."""
     sweep = step_sweep()
     runs = sweep[sweep["problem"] == problem].groupby("step")
     table = {"lose a class": runs["lost"].sum(), "select everywhere": runs["all"].sum()}

@@ -93,9 +93,8 @@ def along_p(b_start: Array, along_v: Array, weighted: Array, gram: Array) -> Arr
         e^{cw} \Big( \int_0^w e^{-c\omega} (b_s(0) + N \omega)\, d\omega
         - \int_0^t e^{-cw} \hat{\mathbb E}[y g Q_s f]\, d\tau \Big) ,
 
-    where `b_start` is b_s(0), and `weighted` is the second integral, from
-    `flow_of_embeddings`. For c = 0, the result is b_s(0) w + N w² / 2 minus the
-    exposure.
+    where `b_start` is b_s(0), and `weighted`, from `flow_of_embeddings`, is the second
+    integral. For c = 0, the result is b_s(0) w + N w² / 2 minus the exposure.
     """
     c, N = gram[0, 1], gram[1, 1]
     integral: Array = b_start * along_v + N * along_v**2 / 2
