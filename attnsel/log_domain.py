@@ -97,8 +97,11 @@ def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
 
     Raises:
         ValueError: if model and corpus have different vocabularies, if the corpus does
-            not have two classes, or if a parameter is not finite.
+            not have two classes, if a parameter is not finite, or if the model has a
+            matrix `key_query`.
     """
+    if model.key_query is not None:
+        raise ValueError("model: expected one without key_query=True")
     model.check_vocab(corpus)
     parameters = (model.embeddings, model.cls, model.output)
     if not all(bool(parameter.isfinite().all()) for parameter in parameters):

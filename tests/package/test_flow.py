@@ -320,6 +320,13 @@ def test_unusable_arguments() -> None:
         cls_gradient(model, corpus)
 
 
+def test_the_flow_of_a_model_with_a_key_query_matrix_is_not_that_of_p():
+    corpus = separable_corpus(8, 8, 2, n_relevant=4)
+    model = AttentionClassifier(8, 4, key_query=True)
+    with pytest.raises(ValueError, match="model: expected one without key_query"):
+        gradient_flow(model, corpus)
+
+
 def test_large_spans_take_the_explicit_solver() -> None:
     corpus = separable_corpus(200, 1020, 12, n_relevant=20)
     model = one_step(AttentionClassifier(1020, 1100), corpus, lr=100.0)
