@@ -30,12 +30,11 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
     expected=lambda corpus: highest_votes(corpus, _beta(corpus)),
     cases=clear_corpora,
     mistakes={
-        "the label is missing; in a negative sequence the most negative token wins": (
-            "y * beta -> beta"
-        ),
+        "the label is missing; in a negative sequence the token with the most "
+        "negative value wins": ("y * beta -> beta"),
         (
             "divide each count by the length of its sequence, because the value"
-            " follows beta and not alpha"
+            " is proportional to beta, not to alpha"
         ): "(signs / lengths) -> signs",
         "only a token that is in the sequence can win in it": (
             "tokens[(y * beta[tokens]).argmax()] -> (y * beta).argmax()"

@@ -44,15 +44,15 @@ def of_several() -> Iterator[tuple[Corpus]]:
             "/ len(corpus) ->"
         ),
         "the sign is reversed": "holds.T -> -holds.T",
-        "transpose the result, because rows are tokens and columns are classes": (
+        "transpose the result; its rows must be tokens, and its columns classes": (
             "holds.T @ Y -> (holds.T @ Y).T"
         ),
     },
     hints=(
         "(corpus.counts > 0) marks the tokens that each sequence contains, (n, V).",
         "Write the factor 1{y = k} - 1/K as a matrix (n, K): its rows are rows of "
-        "torch.eye(K), minus 1/K. The mean of the products over the sequences is a "
-        "product of matrices, divided by n.",
+        "torch.eye(K), minus 1/K. To multiply it by the marks and sum over the "
+        "sequences, use a product of matrices. Divide the result by n.",
     ),
 )
 def importance(corpus: attnsel.Corpus) -> torch.Tensor:

@@ -72,15 +72,14 @@ def miss_fault(
         "only one sequence has to miss its relevant token; the others keep theirs": (
             "cost.argmin() -> n"
         ),
-        "a low vote of the relevant token alone does not make missing it cheap": (
-            "cost.argmin() -> votes[n, relevant].argmin()"
-        ),
+        "a relevant token with a low vote is not always cheap to miss; its rivals "
+        "matter, too": ("cost.argmin() -> votes[n, relevant].argmin()"),
         (
             "the cost is a difference of losses log(1 + e^-z), not a difference"
             " of votes z"
         ): "cost.argmin() -> (votes[n, relevant] - rivals[n, best]).argmin()",
         (
-            "missing this sequence costs the most; choose the one that costs the least"
+            "missing this sequence costs the most; miss the one that costs the least"
         ): "argmin -> argmax",
         "every relevant token gets attention here, but one of them must get none": (
             "= 0, 1 -> = 1, 0"
@@ -136,9 +135,10 @@ def known() -> Iterator[tuple[float, float, float]]:
     cases=known,
     mistakes={
         (
-            "divide by the norm of p, because a long p has large leads in any direction"
+            "divide by the norm of p, because scaling p changes its leads but not the "
+            "cosine"
         ): "(m * norm) -> m",
-        "divide by the margin, the largest lead that a unit vector can have": (
+        "divide by the margin m, which is the smallest lead at the unit vector u": (
             "m * norm -> norm"
         ),
         (

@@ -53,13 +53,13 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
             "minus that of the strongest rival."
         ),
         (
-            "For each sequence, compute one number from n, its g and its gap. "
-            "The bound must hold for every sequence, also for the worst one."
+            "For each sequence, compute one number from n, its g and its gap. The "
+            "bound must hold for every sequence, including the worst one."
         ),
     ),
 )
 def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return A from the votes of relevant tokens and of strongest rivals, (n,)."""
+    """Return A from votes of relevant tokens and of their strongest rivals, (n,)."""
     g = 1 / (1 + np.exp(votes))
     return (len(votes) / (g * (votes - others))).max()
 
@@ -92,8 +92,8 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
             "mean excess"
         ): "len(votes) * ->",
         (
-            "take the smallest number over the sequences, because theta is a "
-            "lower bound in each of them"
+            "take the minimum over the sequences, because theta must be a lower bound "
+            "in each of them"
         ): ".min() -> .max()",
         "the sign is reversed; the vote with the loss u is -log(e^u - 1)": (
             "= -np -> = np"

@@ -63,8 +63,8 @@ def of_logs(
     },
     hints=(
         (
-            "A token that occurs c times contributes c equal terms to the sum "
-            "in the softmax, and c e^a = e^(a + log c)."
+            "A token with score a that occurs c times contributes c equal terms e^a "
+            "to the sum in the softmax, and c e^a = e^(a + log c)."
         ),
         (
             "If you add log c to the scores, a softmax over the bag gives the same "

@@ -33,23 +33,26 @@ def shares(corpus: Corpus) -> Iterator[tuple[np.ndarray, float]]:
     ),
     cases=valued,
     mistakes={
-        "reverse the sign, because the background pushes against the lean": "-v2 -> v2",
+        "reverse the sign, because the background is negative where the mean values "
+        "are positive": "-v2 -> v2",
         "the label cancels in the background, because y squared is one": (
             "mean / T -> corpus.signs.numpy() * mean / T"
         ),
         (
-            "take the mean of the product; a product of means contains only the"
-            " common part"
+            "take the mean of the products; the product of the means is only the main "
+            "part"
         ): "mean / T) -> 1 / T) * (b @ (C.T @ (1 / T)) / len(T))",
         (
-            "divide each count by the length of its sequence, because a share is needed"
+            "divide each count by the length of its sequence, because the formula "
+            "contains shares"
         ): "mean / T -> mean",
         "the factor is 1/4, the slope of the logistic function at 0": "/ 4 -> / 2",
     },
     hints=(
         (
-            "The mean value of each sequence is C @ b / T. Multiply it by the "
-            "sequence's shares c_s/T."
+            "The mean value of each sequence is C @ b / T, with C = corpus.counts and "
+            "T = corpus.lengths. Multiply it by the shares c_s/T of the tokens in "
+            "this sequence."
         ),
         (
             "Each sequence contributes its shares times one number. The mean of "

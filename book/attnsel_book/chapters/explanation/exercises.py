@@ -50,8 +50,8 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
             " / (1 - Q_s)."
         ),
         (
-            "Without s, the output is (f - Q_s b_s) / (1 - Q_s). The whole f is "
-            "the mean of b_s and this output, with the weights Q_s and 1 - Q_s."
+            "Without s, the logit is (f - Q_s b_s) / (1 - Q_s). So f is the weighted "
+            "mean of b_s and this logit, with weights Q_s and 1 - Q_s."
         ),
     ),
 )
@@ -108,8 +108,8 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     large=1,  # reviews of the chapter have about 150 different words
     mistakes={
         (
-            "you chose the tokens by their attention; choose them by how much f"
-            " changes without them"
+            "you chose the tokens by their attention; choose them by their terms Q b "
+            "in the sum f"
         ): "argsort(-pull) -> argsort(-Q)",
         "deleting the most attended token is not always enough": (
             "order[:size] -> np.argsort(-Q)[:1]"
@@ -183,10 +183,10 @@ def reversed_fault(result: Any) -> str | None:
     },
     hints=(
         "Choose five nearly equal numbers as attention. Then the influence of a token "
-        "is about Q_s (b_s - f) / (1 - 1/5), and only these terms matter.",
+        "is about Q_s (b_s - f) / (1 - 1/5), so the term Q_s (b_s - f) decides.",
         "The terms Q_s (b_s - f) sum to 0, and nothing else restricts them. Choose "
-        "five numbers that sum to 0, in the order you want, and divide them by Q to "
-        "get b.",
+        "five numbers that sum to 0 and whose sizes have the order you want, and "
+        "divide them by Q to get b.",
     ),
     used=False,
 )

@@ -29,8 +29,8 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     mistakes={
         "b_top and f agree in all digits if the lead exceeds about 36; add up "
         "q_i (b_top - b_i) instead": (lambda a, b: np.log(b[0] - softmax(a) @ b)),
-        "every weight is rounded to zero if the lead exceeds about 745; compute the "
-        "logarithm of the largest weight directly": (
+        "the weights of the other tokens are rounded to zero if the lead exceeds "
+        "about 745; compute the logarithm of the largest of them directly": (
             lambda a, b: np.log(softmax(a) @ (b[0] - b))
         ),
         "divide by the sum of all weights, so that the attention sums to one": (

@@ -53,8 +53,8 @@ def stepped(
     },
     hints=(
         (
-            "The step adds -eta_0 (g_a p + g_b v0) to each embedding. Take the "
-            "inner product with v."
+            "The step adds -eta_0 (g_a p0 + g_b v0) to each embedding. Take the inner "
+            "product of the new embedding with v."
         ),
         (
             "score_gradient(start.scores(), corpus) returns the logits and g, whose "

@@ -69,11 +69,11 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
         'With the value 0 for "not", f on "good not" is B times the attention on '
         '"good".',
         'Let "good" and "bad" have score 0, and "not" score k. How much attention does '
-        '"good" get next to "not"? How small must this be?',
+        '"good" get next to "not"? How small must it be?',
     ),
 )
 def gate_scores(B: float) -> tuple[list[float], list[float]]:
-    """Return scores a and values b, lists of three numbers for good, bad and not.
+    """Return scores a and values b, two lists, for "good", "bad" and "not".
 
     For B > 0, f must be B on "good", -B on "bad", and within 0.01 of 0 on either
     of them together with "not".

@@ -45,5 +45,5 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
     ),
 )
 def my_balance(E: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the (d, d) matrix that is conserved if E, p and v train together."""
+    """Return the (d, d) matrix that is conserved while E, p and v are trained."""
     return E.T @ E - np.outer(p, p) - np.outer(v, v)

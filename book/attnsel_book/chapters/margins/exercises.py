@@ -58,10 +58,9 @@ def adam_by_torch(
         "epsilon is added to the root, not under it": (
             "np.sqrt(square) + eps -> np.sqrt(square + eps)"
         ),
-        "add the step, because g already is minus the gradient": "p + rate -> p - rate",
+        "add the step, because g is already minus the gradient": "p + rate -> p - rate",
         (
-            "return the averages without the division by 1 - beta^t, as Adam "
-            "stores them"
+            "return the averages that Adam stores, before the division by 1 - beta^t"
         ): ", m, s -> , mean, square",
     },
     hints=(
@@ -69,8 +68,8 @@ def adam_by_torch(
             "First compute m = .9 m + .1 g and s = beta2 s + (1 - beta2) g^2. In "
             "the first step both averages are too small. By which factors?"
         ),
-        "Keep m and s as they are for the next step: Adam corrects copies of them."
-        " Is epsilon under the root?",
+        "Return m and s uncorrected, because the next step needs them; Adam only "
+        "corrects copies. Is epsilon under the root?",
     ),
 )
 def my_adam(
@@ -131,7 +130,7 @@ def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
     hints=(
         "The gradient is the sum of two outer products. What is x / sqrt(x * x)?",
         (
-            "In the first step Adam's two averages are the gradient and its "
+            "In the first step Adam's two corrected averages are the gradient and its "
             "square, for all betas. Does the size of an entry still matter?"
         ),
     ),

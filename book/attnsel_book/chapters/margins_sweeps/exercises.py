@@ -33,26 +33,28 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
     cases=queries,
     mistakes={
         (
-            "divide instead of multiplying, because W p moves by the rate of W "
+            "divide instead of multiplying, because W p moves by the rate for W "
             "times a norm of p"
         ): "/ float -> * float",
         (
-            "this is right for gradient descent, but the size of Adam's steps "
-            "does not grow with p"
+            "this is right for gradient descent, but Adam's steps on W do not grow "
+            "with p"
         ): "p.abs().sum() -> p @ p",
         "this is right for Muon, but Adam moves each entry of W separately": (
             "p.abs().sum() -> p.norm()"
         ),
         (
-            "this is right only if p has norm one and all its entries have the "
-            "same size"
+            "this is right if p has Euclidean norm one and entries of equal size, but "
+            "not in general"
         ): "float(p.abs().sum()) -> len(p) ** 0.5",
     },
     hints=(
-        "In the first step entry (i, j) of W moves by rate sign(h_i) sign(p_j).",
+        "Let W have the rate r. The gradient with respect to W is h p^T, where h is "
+        "the gradient with respect to W p. In the first step, entry (i, j) of W moves "
+        "by -r sign(h_i) sign(p_j).",
         (
             "Entry i of W p is the sum of W_ij p_j over j. By how much does "
-            "this sum change if each W_ij changes by the rate times sign(p_j)?"
+            "this sum change if each W_ij changes by r sign(p_j)?"
         ),
     ),
 )
@@ -87,7 +89,9 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     expected=by_bisection,
     cases=takeovers,
     mistakes={
-        "the sign is reversed; a smaller epsilon takes over later": "lead + -> lead -",
+        "the sign is reversed; a smaller epsilon dominates at a larger lead": (
+            "lead + -> lead -"
+        ),
         "epsilon is compared with the root of the average of squares, not with "
         "this average": ("eps / other) -> eps / other) / 2"),
         "use the natural logarithm, because the gradient decays like e^-lead": (
@@ -108,5 +112,5 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     ),
 )
 def my_takeover(lead: float, eps: float, other: float) -> float:
-    """Return the lead at which `other` takes over if `eps` takes over at `lead`."""
+    """Return the lead at which `other` dominates if `eps` dominates at `lead`."""
     return lead + np.log(eps / other)

@@ -93,7 +93,7 @@ def rows_fault(
     ),
 )
 def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.ndarray:
-    """Return rows E_r - E_s, (k, d), of selected tokens r and rivals s."""
+    """Return the rows E_r - E_s, (k, d), of selected tokens r and their rivals s."""
     n, s = corpus.counts.nonzero()
     r = selected[n]
     return (E[r] - E[s])[r != s]
@@ -115,12 +115,12 @@ def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.n
             "/ len(y) ->"
         ),
         (
-            "subtract f from the value, because only values above the output "
-            "pull upwards"
+            "subtract f from the value, because a token whose value is f does not "
+            "pull p"
         ): "- Q.T @ (u * f) ->",
         (
-            "the sign in g is reversed; g = 1 / (1 + exp(y f)) is large where "
-            "the model is wrong"
+            "the sign of the exponent in g is reversed; g = 1 / (1 + exp(y f)) is "
+            "large where the model is wrong"
         ): "np.exp(y -> np.exp(-y",
         "use the softmax of the scores; your attention is uniform": (
             "np.exp(a - a.max()) -> 1.0"

@@ -14,14 +14,14 @@ from attnsel_book.exercises.checking import exercise
     cases=lambda: [(n,) for n in (1, 5, 10, 20, 33, 336_756)],
     large=1,
     mistakes={
-        "this is only one tail; add the leans below -0.8": "2 * ->",
+        "this is the probability of only one tail; add that of the other": "2 * ->",
         "a lean of exactly 0.8 does not count": "(n - 1) // -> n //",
         "this is the probability that all occurrences have the same label": (
             "(n - 1) // 10 -> 0"
         ),
         (
-            "the lean is 2 k / n - 1, so a lean of 0.8 means that nine tenths "
-            "of the labels agree"
+            "if k of n labels are positive, the lean is 2 k / n - 1, so a lean of "
+            "0.8 means that nine tenths of the labels agree"
         ): "// 10 -> // 5",
         (
             "this is the normal approximation, which is far off for few flips; "
@@ -38,9 +38,9 @@ from attnsel_book.exercises.checking import exercise
             "1. For which k is its absolute value above 0.8?"
         ),
         (
-            "Count the k below n / 10 and, by symmetry, the k above 9 n / 10. A "
-            "lean of exactly 0.8 does not count. scipy.stats.binom has a function "
-            "for such sums."
+            "Add up the probabilities of all k below n / 10 and, by symmetry, of "
+            "all k above 9 n / 10. A lean of exactly 0.8 is not included. "
+            "scipy.stats.binom.cdf computes such a sum."
         ),
     ),
 )

@@ -18,7 +18,7 @@ from attnsel_book.exercises.messages import as_numbers, code, difference
 from attnsel_book.exercises.running import derivatives
 
 NO_GRADIENT = (
-    "the logits have no gradient; use only torch operations, without detach and numpy"
+    "the logits have no gradient; use only torch operations, without detach or numpy"
 )
 WRONG_GRADIENT = (
     "the logits are right, but their derivatives are not; do "
@@ -57,8 +57,8 @@ def sequences() -> Iterator[tuple[Any, ...]]:
         ),
         "scores and values are exchanged": "w = -> a, b = b, a\n    w =",
         (
-            "this is the probability of the label; return the logit, to which "
-            "no sigmoid is applied"
+            "this is the probability of label 1; return the logit, which is the "
+            "number before the sigmoid"
         ): "w @ b[ids] / w.sum() -> 1 / (1 + np.exp(-w @ b[ids] / w.sum()))",
         "take the sum instead of the mean, because the weights already sum to one": (
             "/ w.sum() -> / w.sum() / len(ids)"
@@ -161,8 +161,9 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
     hints=(
         "The numerator and the denominator are both counts @ x, with different vectors "
         "x of shape (V,).",
-        "Let w be the exponential of the scores. Then the two vectors are w * b and w. "
-        "If you subtract the same number from all scores, the logits do not change.",
+        "Let w contain the exponentials of the scores. Then the two vectors are w * b "
+        "and w. If you subtract the same number from all scores, the logits do not "
+        "change.",
     ),
 )
 def my_forward(counts: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -201,12 +202,12 @@ def numbers_fault(result: Any, corpus: Corpus) -> str | None:
     cases=labelled,
     mistakes={
         (
-            "with equal scores the attention is uniform, so the seven other "
-            "words dilute the value"
+            "with equal scores the attention is uniform, so the other words dilute "
+            "the value of the informative one"
         ): "20 * abs(lean) -> 0 * lean",
         "a token of negative sequences needs a large score, too": "abs(lean) -> lean",
         "the values have the wrong sign": "3 * -> -3 *",
-        "the attention is on the frequent tokens, which are in both classes": (
+        "the attention is on the frequent tokens, which occur in both classes": (
             "20 * abs(lean) -> corpus.counts.sum(axis=0).astype(float)"
         ),
     },

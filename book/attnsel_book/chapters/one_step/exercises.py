@@ -34,7 +34,7 @@ from attnsel_book.exercises.messages import labelled_sequences
             "this is the lean (the posterior difference); alpha is not divided "
             "by the frequency"
         ): "len(corpus) -> corpus.counts.sum(axis=0)",
-        "count every occurrence of a token, also the second one in a sequence": (
+        "count every occurrence of a token, also repeated ones in one sequence": (
             "corpus.counts.T -> (corpus.counts.T > 0)"
         ),
     },
@@ -68,8 +68,8 @@ def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
             "- w * (C.T @ (u * f)) ->"
         ),
         (
-            "the sign in g is reversed; g = 1 / (1 + exp(y f)) is large where "
-            "the model is wrong"
+            "the sign of the exponent in g is reversed; g = 1 / (1 + exp(y f)) is "
+            "large where the model is wrong"
         ): "np.exp(y -> np.exp(-y",
         "use the softmax of the scores; your attention is uniform": (
             "np.exp(a - a.max()) -> np.ones(len(a))"
@@ -91,12 +91,13 @@ def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
         "p and v are exchanged": "C, y, a, b = -> p, v = v, p\n    C, y, a, b =",
     },
     hints=(
-        "The mean of -y g Q_s is the component along v, and the mean of "
-        "-y g Q_s (b_s - f) is the component along p. These are two numbers per token; "
-        "np.outer turns them into rows.",
+        "Row s of the gradient is a combination of v and p. The coefficient of v is "
+        "the mean of -y g Q_s, and that of p is the mean of -y g Q_s (b_s - f). "
+        "np.outer multiplies a vector of coefficients, one per token, by v or p.",
         "Let w be the exponential of the scores. For each sequence, Q_s is the count "
-        "of s times w_s, divided by the sequence's entry of corpus.counts @ w. The "
-        "product counts.T @ x sums over the sequences.",
+        "of s times w_s, divided by the sequence's entry of corpus.counts @ w. If x "
+        "has one entry per sequence, corpus.counts.T @ x sums the counts times x over "
+        "the sequences.",
     ),
 )
 def my_gradient_of_E(
@@ -126,7 +127,8 @@ def my_gradient_of_E(
             "is not centred"
         ): "- mean * c.mean(0) ->",
         (
-            "divide by n - 1 instead of n, because labels are shuffled and not drawn"
+            "divide by n - 1 instead of n, because the labels are shuffled, not drawn "
+            "independently"
         ): "(n - 1) -> n",
         (
             "multiply Var(c_s) by the variance of the labels, which is 1 minus the "
@@ -135,14 +137,14 @@ def my_gradient_of_E(
         "Var(c_s) divides by n, not by n - 1, so do not set ddof=1": (
             "c.var(0) -> c.var(0, ddof=1)"
         ),
-        "subtract both means, because counts and labels have to be centred": (
+        "subtract the means of counts and labels, because both have to be centred": (
             "(alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) -> alpha / "
             "((c**2).mean(0)"
         ),
         "the mean label is missing twice, in the numerator and in the denominator": (
             "y.mean() -> 0"
         ),
-        "divide by the standard deviation, the root of the variance": "** 0.5 ->",
+        "divide by the standard deviation; you divided by the variance": "** 0.5 ->",
     },
     hints=(
         "Apply the formula to the columns of corpus.counts.toarray(), one per token.",
@@ -204,10 +206,10 @@ def lengths_fault(result: Any) -> str | None:
         ),
     },
     hints=(
-        "An occurrence counts as 1 in alpha, and as 1 divided by the length in beta.",
-        "Which class should have the long sequences, so that its occurrences count "
-        "little in beta? Which class should have more occurrences, so that they "
-        "determine the sign of alpha?",
+        "In alpha an occurrence counts as 1, and in beta as 1 divided by the length.",
+        "In which class should the sequences be long, so that an occurrence of token "
+        "0 counts little in beta? In which class should token 0 occur more often, so "
+        "that this class determines the sign of alpha?",
     ),
 )
 def my_sequences() -> tuple[list[list[int]], list[int]]:

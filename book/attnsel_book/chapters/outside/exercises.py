@@ -36,7 +36,7 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
     expected=by_search,
     cases=two_tokens,
     mistakes={
-        "the sign is reversed, because this is a_t - a_s": (
+        "the sign is reversed; you computed a_t - a_s": (
             "(b_t - f) / (f - b_s) -> (f - b_s) / (b_t - f)"
         ),
         "this is the ratio of the weights; take its logarithm": "np.log ->",
@@ -106,10 +106,10 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
     ),
 )
 def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:
-    """Mark the pairs of different tokens that betray a sum, bool (V, V).
+    """Mark the pairs of tokens whose output rules out attention, bool (V, V).
 
-    The sum is start + zeta_s for one token and start + zeta_s + zeta_t for
-    two. A pair betrays it if its output is not between the outputs of its tokens.
+    The output is start + zeta_s for one token and start + zeta_s + zeta_t for two.
+    Mark two different tokens if the output for both is not between those for each.
     """
     different = ~np.eye(len(zeta), dtype=bool)
     return (np.outer(zeta, zeta) > 0) & different
@@ -155,10 +155,10 @@ def seeming(c: float, k: int) -> float:
     ),
 )
 def my_seeming_weight(c: float, k: int) -> float:
-    """Return the weight w that a word with number c has among k neutral words.
+    """Return the apparent weight w of a word with zeta = c next to k neutral words.
 
-    The model is f = tanh(mean of the numbers), and a neutral word has the number 0.
-    Attention with weight w on the word and 1 on each neutral word has the same f.
+    The model is f = tanh(mean of zeta), and a neutral word has zeta = 0.
+    Attention with weight w on the word and 1 on each neutral word gives the same f.
     """
     b, f = np.tanh(c), np.tanh(c / (k + 1))
     return k * f / (b - f)

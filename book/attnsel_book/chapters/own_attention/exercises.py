@@ -67,11 +67,12 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
         "a lead may be larger than 1, so do not require equality in each row": (
             lambda rows: np.linalg.pinv(rows) @ np.ones(len(rows))
         ),
-        "this is the direction; scale the vector so that its smallest lead is 1": (
+        "the direction is right; scale p so that the smallest lead is 1": (
             lambda rows: shortest(rows) / np.linalg.norm(shortest(rows))
         ),
         (
-            "the mean of all rows also counts pairs whose lead is already larger than 1"
+            "the mean of all rows also includes rows whose lead is already larger "
+            "than 1"
         ): (lambda rows: _scaled(rows.mean(axis=0), rows)),
         "scale p so that the smallest lead is 1; the mean lead of your p is 1": (
             lambda rows: rows.mean(axis=0) / (rows @ rows.mean(axis=0)).mean()
@@ -81,8 +82,9 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
         "By the KKT conditions, p is a combination of the rows with nonnegative "
         "multipliers. Which multipliers give the shortest p with all leads at least 1?",
         "scipy.optimize.nnls finds x >= 0 with the smallest ‖A x - f‖. Append a 1 to "
-        "each row, let the columns of A be these rows, and let f be zeros with a 1 at "
-        "the end. If the residual A x - f is (r, -s), the answer is p = r / s.",
+        "each row, let A have these longer rows as its columns, and let f consist of "
+        "zeros and a final 1. If the residual A x - f is (r, -s) with a number s, the "
+        "answer is p = r / s.",
     ),
 )
 def my_shortest(rows: np.ndarray) -> np.ndarray:

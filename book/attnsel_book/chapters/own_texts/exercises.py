@@ -38,18 +38,18 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
     cases=small_cases,
     mistakes={
         (
-            "this is only one tail; equally unlikely numbers on the other side "
-            "count, too"
+            "this is only one tail; also add the probabilities of counts in the other "
+            "tail that are no more likely than x"
         ): "law[law <= law[x] * (1 + 1e-7)] -> law[x:]",
         (
-            "this is the probability of x alone; add the probabilities of all "
-            "numbers that are at most as likely"
+            "this is the probability of x alone; add the probabilities of all counts "
+            "that are no more likely than x"
         ): "law[law <= law[x] * (1 + 1e-7)].sum() -> law[x]",
         (
             "use draws without replacement, because a shuffle gives each label "
             "to exactly one text"
         ): replaced,
-        "count the numbers that are exactly as likely as x, too": (
+        "also include the counts that are exactly as likely as x": (
             "<= law[x] * (1 + 1e-7) -> < law[x] * (1 - 1e-7)"
         ),
         (
@@ -61,8 +61,8 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
             "(1 + 1e-7)].sum(), 12)"
         ),
         (
-            "add the probabilities of all numbers that are at most as likely as "
-            "x; you used those at least as far from the mean as x"
+            "add the probabilities of all counts that are no more likely than x; you "
+            "used those at least as far from the mean as x"
         ): (
             "law <= law[x] * (1 + 1e-7) -> abs(np.arange(m + 1) - m * n_1 / n) >= "
             "abs(x - m * n_1 / n) - 1e-9"

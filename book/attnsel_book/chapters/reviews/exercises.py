@@ -23,8 +23,8 @@ from attnsel_book.exercises.messages import as_numbers
     mistakes={
         "the sign is reversed": "2 * positive - total -> total - 2 * positive",
         (
-            "this is the signed frequency; divide it by the number of "
-            "occurrences of the token"
+            "this is the signed frequency; divide by the number of occurrences of the "
+            "token, not by the number of texts"
         ): (lambda corpus: corpus.counts.T @ corpus.signs / len(corpus)),
         "count a token twice if it occurs twice in a text": (
             "corpus.counts.T @ (corpus.signs > 0)\n    "
@@ -37,8 +37,8 @@ from attnsel_book.exercises.messages import as_numbers
             "texts with the token"
         ): "/ total -> / (corpus.counts > 0).sum(axis=0)",
         (
-            "this is the share in positive texts, from 0 to 1; subtract the "
-            "share in negative texts"
+            "this is the share of the occurrences in positive texts, from 0 to 1; "
+            "subtract the share in negative texts"
         ): "2 * positive - total -> positive",
         "return nan for a token that does not occur, because it has no lean": (
             "(2 * positive - total) / total -> np.nan_to_num((2 * positive - total) / "
@@ -46,7 +46,7 @@ from attnsel_book.exercises.messages import as_numbers
         ),
     },
     hints=(
-        "The lean of a token is the mean label, -1 or +1, of its occurrences.",
+        "The lean of a token is the mean of the labels, -1 or +1, of its occurrences.",
         "Let x contain one number per text. For each token, corpus.counts.T @ x adds "
         "up the number of the text at every occurrence of the token. Which x counts "
         "the occurrences in positive texts?",
@@ -84,7 +84,7 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     expected=by_scipy,
     cases=points,
     mistakes={
-        "put x = 1 into the last bin, because some tokens have the lean 1": (
+        "put x = 1 into the last bin, because some tokens have lean 1": (
             "= 19 -> = 20"
         ),
         "return nan for an empty bin, because it has no mean": (
@@ -114,7 +114,7 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
 def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return means and standard deviations (20,) of y in 20 bins of x in [-1, 1].
 
-    Points with nan in x are in no bin. A bin contains its left end, and the last
+    Points whose x is nan are in no bin. A bin contains its left end, and the last
     bin also its right end. An empty bin gives nan.
     """
     y, x = y[~np.isnan(x)], x[~np.isnan(x)]
@@ -174,10 +174,10 @@ def drawn() -> Iterator[tuple[Corpus, int]]:
 
 
 LEANS = "tokens still lean more strongly than chance explains"
-SIZES = "a control must have the same number of texts of each class"
+SIZES = "a control must have as many texts of each class as the given corpus"
 TEXTS = (
-    "a control must have the same number of texts, and each token must "
-    "occur as often as before"
+    "a control must have as many texts as the given corpus, and as many occurrences "
+    "of each token"
 )
 
 
@@ -214,7 +214,7 @@ def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
     ),
 )
 def my_null(corpus: attnsel.Corpus, seed: int) -> attnsel.Corpus:
-    """Return a corpus like this one in which tokens lean only by chance."""
+    """Return a corpus like the given one, but with tokens that lean only by chance."""
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
     return corpus.with_labels(torch.as_tensor(corpus.labels)[order])

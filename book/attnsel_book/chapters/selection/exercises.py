@@ -39,13 +39,10 @@ def races() -> Iterator[tuple[float, float, int]]:
             "the push of the class ahead"
         ): "(ahead - behind) -> ahead",
         "all k tokens of a class push, not just one": "k * ->",
+        ("the push is proportional to x squared, so take the square root"): "** 0.5 ->",
         (
-            "the change of the score is proportional to x squared, so take the "
-            "square root"
-        ): "** 0.5 ->",
-        (
-            "this is about the class ahead; the question is when scores of the "
-            "class behind fall"
+            "you compared the push with the pull of the class ahead; use the pull of "
+            "the class behind"
         ): "(behind / -> (ahead /",
         (
             "the values of the two classes have opposite signs; your formula gives "
@@ -93,25 +90,25 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
     expected=weakened,
     cases=embeddings,
     mistakes={
-        "you made all of E smaller; change only the component along v": (
+        "you multiplied all of E by c; change only the component along v": (
             "E + (c - 1) * torch.outer(E @ u, u) -> c * E"
         ),
         (
-            "v is not a unit vector, so the component along v is (E v) v / |v|^2"
+            "v is not a unit vector, so the component of E_s along v is (E_s v) v / "
+            "‖v‖²"
         ): "/ v.norm() ->",
         (
             "this removes the component along v; c times the component should remain"
         ): "(c - 1) -> -1",
-        "this keeps the component along v and weakens the rest of E": (
-            "E + (c - 1) -> c * E + (1 - c)"
-        ),
+        "this keeps the component along v and multiplies the rest of E by c; do the "
+        "opposite": ("E + (c - 1) -> c * E + (1 - c)"),
         "c times the component should remain, so add (c - 1) times the component": (
             "(c - 1) -> c"
         ),
         "reverse the sign; this multiplies the component along v by 2 - c": (
             "(c - 1) -> (1 - c)"
         ),
-        "with the unit vector u = v / |v|, the component of E_s is (E_s u) u": (
+        "with the unit vector u = v / ‖v‖, the component of E_s is (E_s u) u": (
             "E @ u, u -> E @ u, v"
         ),
     },
@@ -183,9 +180,9 @@ def lost_fault(corpus: Any) -> str | None:
         "Let all sequences contain the same seven irrelevant tokens, and one relevant "
         "token each. It remains to choose how many relevant tokens a class has, and "
         "how often each of them occurs.",
-        "Many rare relevant tokens push together, but each of them pulls only weakly "
-        "on itself. Try several numbers of relevant tokens per class, each in few "
-        "sequences.",
+        "Many rare relevant tokens together push strongly, but each of them pulls "
+        "only weakly on its own score. Let each relevant token occur in few "
+        "sequences, and try several numbers of relevant tokens per class.",
     ),
 )
 def my_corpus() -> attnsel.Corpus:

@@ -56,8 +56,9 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
     },
     hints=(
         "Let torch compute dL/da. Write the loss as a function of the scores a, as in "
-        "the chapter on the model; q is the softmax of a sequence's scores.",
-        "K x = x + b (b·x), so K itself is never needed.",
+        "the chapter on the model; the attention in a sequence is the softmax of its "
+        "scores a[ids].",
+        "For any vector x, K x = x + b (b·x), so K itself is never needed.",
     ),
 )
 def my_motion(
@@ -68,7 +69,7 @@ def my_motion(
 ) -> torch.Tensor:
     """Return da/dt = -K dL/da of the limit flow, (V,).
 
-    The arguments a and b are (V,), ids is (n, T), and signs, -1 or +1, is (n,).
+    The arguments a and b are (V,), ids is (n, T), and signs (n,) contains -1 and +1.
     """
     a = a.clone().requires_grad_()
     q = torch.softmax(a[ids], dim=1)

@@ -26,11 +26,11 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
     expected=lambda x, y: shape(x, torch.stack([x, y], dim=1)).value_spread,
     cases=scatters,
     mistakes={
-        "this is the mean deviation; divide it by the range of the bin means": (
+        "this is the mean deviation in bins; divide it by the range of the bin means": (
             "/ np.ptp(bins.mean[full].numpy()) ->"
         ),
         "leave out bins with fewer than five tokens": ">= 5 -> >= 1",
-        "divide by the range of the bin means; you used the range of all heights": (
+        "divide by the range of the bin means; you used the range of all of y": (
             "bins.mean[full] -> y"
         ),
         "each bin counts once; you weighted the bins by their numbers of tokens": (
@@ -40,8 +40,8 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
     },
     hints=(
         (
-            "Start with bins = binned(x, y). Which of the 20 bins count, and "
-            "which of their numbers do you average?"
+            "Start with bins = binned(x, y). Which of the 20 bins count, and which of "
+            "their statistics do you average?"
         ),
         (
             "A bin counts if it contains at least five tokens. You need the "
@@ -51,7 +51,7 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
     ),
 )
 def my_spread(x: torch.Tensor, y: torch.Tensor) -> float:
-    """Return the mean deviation within bins, divided by the range of bin means."""
+    """Return the mean standard deviation in bins, divided by the range of bin means."""
     bins = binned(x, y)
     full = bins.count >= 5
     return float(bins.deviation[full].mean() / np.ptp(bins.mean[full].numpy()))

@@ -88,9 +88,7 @@ def laws_to_draw_from() -> Iterator[tuple[Tensor, Tensor, Tensor, int, int]]:
 
 EXCHANGED = "the labels are exchanged; row 0 is for label 0, and row 1 is for label 1"
 ALL_LATER = "the first token of a sequence has its own distribution"
-ALL_FIRST = (
-    "only the first token has the first distribution; the others have the later one"
-)
+ALL_FIRST = "draw only the first token from `first`, and all others from `later`"
 NO_LABEL = "draw each sequence from the distributions of its own label"
 NO_LAW = "the tokens are not equally likely; use their probabilities"
 ONCE = (
@@ -167,10 +165,10 @@ def law_fault(
         ),
     },
     hints=(
-        "first[y] contains, for each sequence, the row of probabilities of its label.",
+        "Each row of first[y] contains the token probabilities for the label of one "
+        "sequence.",
         "torch.multinomial(rows, k, replacement=True) draws k ids from each row. How "
-        "many ids are drawn from the first distribution, and how many from the later "
-        "one?",
+        "many ids are drawn from `first`, and how many from `later`?",
     ),
 )
 def my_sampler(
@@ -204,14 +202,14 @@ def my_sampler(
             "token never is"
         ): "(length - 1) -> length",
         "this is k; return 1 - k": "1 - 0.5 -> 0.5",
-        "this is the union bound; since the tokens are independent, the product gives "
-        "a larger probability": (
+        "this is the union bound; the tokens are independent, so multiply their "
+        "probabilities, which allows a larger 1 - k": (
             "1 - 0.5 ** (1 / (n * (length - 1))) -> 0.5 / (n * (length - 1))"
         ),
     },
     hints=(
-        "Each of the n sequences has length - 1 later tokens: how many are there in "
-        "all, and what must each of them be?",
+        "Each of the n sequences has length - 1 later tokens. How many are there in "
+        "all, and of which kind must each of them be?",
         "The later tokens are independent, and each is irrelevant with probability k. "
         "What is the probability that all of them are irrelevant?",
     ),
@@ -265,9 +263,9 @@ def no_break(corpus: Corpus) -> str | None:
     hints=(
         "Which tokens does gradient descent hardly move? Let the irrelevant tokens be "
         "of this kind.",
-        "In synthetic_corpus, n_relevant=R with R of 100 tokens determines how many "
-        "tokens are irrelevant, and so how rare each of them is. If they are too rare, "
-        "they lean by chance.",
+        "In synthetic_corpus, n_relevant is the number of signal tokens. All other "
+        "tokens are irrelevant, and the more of them there are, the rarer each of "
+        "them is. If they are too rare, they lean by chance.",
     ),
 )
 def my_corpus() -> attnsel.Corpus:

@@ -35,8 +35,8 @@ def scored() -> Iterator[tuple[Any, ...]]:
             "/ (1 + np.exp(y * f)) ->"
         ),
         (
-            "the sign in g is reversed; g = 1 / (1 + exp(y f)) is large where "
-            "the model is wrong"
+            "the sign of the exponent in g is reversed; g = 1 / (1 + exp(y f)) is "
+            "large where the model is wrong"
         ): "np.exp(y -> np.exp(-y",
         "use the softmax of the scores; your attention is uniform": (
             "np.exp(a - a.max()) -> np.ones(len(a))"
@@ -45,10 +45,11 @@ def scored() -> Iterator[tuple[Any, ...]]:
         "multiply by the output f; this is the rate of the value": "y * f / -> y /",
     },
     hints=(
-        "Every sequence contributes the number y g f times its attention Q_s.",
-        "Let C be the counts and w the exponential of the scores. Then Q_s is the "
-        "count of s times w_s, divided by the sequence's entry of C @ w. Divide y g f "
-        "by this entry to get x; then w * (C.T @ x) sums y g Q_s f over the sequences.",
+        "Every sequence contributes y g f times its attention Q_s on the token.",
+        "Let C be the counts and w the exponential of the scores. For each sequence, "
+        "Q_s is then the count of s times w_s, divided by the sequence's entry of C @ "
+        "w. Divide y g f by this entry to get x; then w * (C.T @ x) sums y g Q_s f "
+        "over the sequences.",
     ),
 )
 def my_exposure(
@@ -93,7 +94,7 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
         "change the scores, too; this is a step on the values alone": (
             "a + rate * toward_p -> a"
         ),
-        "multiply by the rate": "return -> rate = 1\n    return",
+        "multiply both changes by the rate": "return -> rate = 1\n    return",
     },
     hints=(
         "Scores and values each change by the rate times a mean. For the value it is "
@@ -109,7 +110,7 @@ def my_step(
     b: np.ndarray,
     rate: float,
 ) -> np.ndarray:
-    """Return scores and values after a gradient step on E alone, (2, V)."""
+    """Return scores and values, (2, V), after a gradient step on E alone."""
     C, y = corpus.counts, corpus.signs.numpy()
     w = np.exp(a - a.max())
     f = C @ (w * b) / (C @ w)
@@ -213,19 +214,19 @@ def safe_fault(given: Any, corpus: Corpus) -> str | None:
     cases=crowds,
     fault=safe_fault,
     mistakes={
-        "give rare tokens a higher rate; with equal rates the crowds are lost": (
+        "give rare tokens a higher rate; with equal rates a class is lost": (
             "1 / share -> 0 * share + 1"
         ),
         "these rates make frequent tokens even faster; divide by the share instead": (
             "1 / share -> share"
         ),
-        "divide by the share; dividing by its square root corrects only a part": (
+        "divide by the share itself; its square root removes only part of the effect": (
             "1 / share -> share**-0.5"
         ),
     },
     hints=(
-        "A token that occurs in twice as many sequences gets a gradient about twice "
-        "as large. Which rate makes both tokens equally fast?",
+        "If a token occurs in twice as many sequences as another token, its gradient "
+        "is about twice as large. With which rates do both tokens move equally fast?",
         "With equal lengths, corpus.counts.sum(axis=0) is proportional to the average "
         "share of each token.",
     ),
