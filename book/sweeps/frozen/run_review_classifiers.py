@@ -79,7 +79,8 @@ def mean_of_values(
 ) -> Candidates:
     """Fit a mean of values by logistic regression, with each of the `strengths`.
 
-    Without a threshold, models are as in `without_attention`, but with a convex loss.
+    Without a threshold, the models have the form of those in `without_attention`, but
+    the values are fitted directly, so that the loss is convex.
     """
     learn = parts[0]
     scale = float(learn.lengths.double().mean())

@@ -204,7 +204,10 @@ def leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
 
 
 def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
-    """Return the largest margin at `norm` 1 ("l1" or "linf"), and its p, by an LP."""
+    """Return the largest margin over all p of norm 1, and this p, by an LP.
+
+    The norm is "l1" or "linf".
+    """
     n, d = D.shape
     if norm == "linf":
         A = np.c_[-D, np.ones(n)]

@@ -82,10 +82,11 @@ def text_lean(corpus: Corpus) -> torch.Tensor:
 
 
 def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
-    """Return the numbers of findings by row and by film, and the shares that fail.
+    """Return the numbers of significant tokens by row and by film, and failing shares.
 
-    A finding in 5 to 30 texts fails if its lean in test texts has another sign. `gone`
-    describes such findings that are significant by row but not by film.
+    Shares are of tokens in 5 to 30 training texts. Such a token fails if its leans in
+    training and test texts differ in sign. The entry `gone` describes those that are
+    significant by row but not by film.
     """
     held = texts_by_class(train).sum(1)
     lean, new = text_lean(train), text_lean(test)

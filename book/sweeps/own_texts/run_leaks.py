@@ -206,7 +206,8 @@ def planted(
 def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarray]:
     """Return texts with a shortcut, and labels.
 
-    The shortcut follows the label in a share `strength` of texts; else it is random.
+    In a share `strength` of the texts, the shortcut agrees with the label. In the
+    others, it is random.
     """
     texts, labels = source("even", seed)
     random = np.random.default_rng(200 + seed)

@@ -1,11 +1,12 @@
-"""Selection if some or all of E, p and v are trained, stored in `freezing.csv`.
+"""Token selection if some or all of E, p and v are trained.
 
     python -m sweeps.selection.run_freezing
 
 The script takes about 15 minutes on one idle core. After a first step on E (or none),
-gradient descent trains the parameters that `training` names. Each run has a row when
-its loss falls below each of LEVELS. If only p is trained, most runs cannot reach these
-losses, because the values do not change. Instead, the flow of p runs to ‖p‖ = 300.
+gradient descent trains the parameters that `training` names. In `freezing.csv`, a run
+has one row for each of LEVELS that its loss falls below, and a last row without a level
+if it misses one. If only p is trained, most runs cannot reach these losses, because the
+values do not change. Instead, the flow of p runs to ‖p‖ = 300.
 
 The embeddings are rotated into the V + 2 dimensions that E, p and v span. All gradients
 are in this space, so the rotation changes only the running time.

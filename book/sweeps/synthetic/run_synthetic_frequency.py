@@ -66,7 +66,7 @@ def measure(
 
 
 def by_frequency(seed: int) -> Iterator[Row]:
-    """Train by Adam and descent, with equal frequencies or rare irrelevant tokens."""
+    """Yield the results of Adam and gradient descent for several frequencies."""
     frequency = laws(V // 2)[1]
     evenly = (frequency.mean() / frequency).float()[:, None]
     even, rare = equal_frequencies(V, T, DELTA), V // 2
