@@ -51,8 +51,8 @@ def of_several() -> Iterator[tuple[Corpus]]:
     hints=(
         "(corpus.counts > 0) marks the tokens that each sequence contains, (n, V).",
         "Write the factor 1{y = k} - 1/K as a matrix (n, K): its rows are rows of "
-        "torch.eye(K), minus 1/K. To multiply it by the marks and sum over the "
-        "sequences, use a product of matrices. Divide the result by n.",
+        "torch.eye(K), minus 1/K. To multiply it by the marks of hint 1 and sum over "
+        "the sequences, use a product of matrices. Divide the result by n.",
     ),
 )
 def importance(corpus: attnsel.Corpus) -> torch.Tensor:

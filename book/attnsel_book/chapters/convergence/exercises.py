@@ -69,7 +69,7 @@ def miss_fault(
     fault=miss_fault,
     cases=attended,
     mistakes={
-        "only one sequence has to miss its relevant token; the others keep theirs": (
+        "only one sequence has to miss its relevant token; attend to all others": (
             "cost.argmin() -> n"
         ),
         "a relevant token with a low vote is not always cheap to miss; its rivals "
@@ -226,7 +226,7 @@ def start_fault(
     },
     hints=(
         "If all relevant tokens have large leads at p, the loss is small. In which "
-        "direction is the smallest lead the largest?",
+        "direction is the smallest lead as large as possible?",
         "attnsel.max_margin finds the direction, a unit vector. How long does p have "
         "to be? attnsel.certificate shows whether a length is enough.",
     ),

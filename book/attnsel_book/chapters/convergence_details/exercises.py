@@ -50,7 +50,7 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     hints=(
         (
             "For each sequence, g is 1 / (1 + exp(vote)), and the gap is the vote "
-            "minus that of the strongest rival."
+            "minus that of the strongest competitor."
         ),
         (
             "For each sequence, compute one number from n, its g and its gap. The "
@@ -59,7 +59,7 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     ),
 )
 def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return A from votes of relevant tokens and of their strongest rivals, (n,)."""
+    """Return A from the votes (n,) of relevant tokens and of strongest competitors."""
     g = 1 / (1 + np.exp(votes))
     return (len(votes) / (g * (votes - others))).max()
 
@@ -114,7 +114,7 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     ),
 )
 def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
-    """Return theta of Theorem A from votes, rivals' votes and the excess loss."""
+    """Return theta of Theorem A from both kinds of votes and the excess loss."""
     loss = np.log1p(np.exp(-votes)) + len(votes) * excess
     worst = -np.log(np.expm1(loss))  # the y f that has this loss
     return ((worst - others) / (votes - others)).min()

@@ -103,9 +103,9 @@ def with_values() -> Iterator[tuple[Any, ...]]:
             "of its values."
         ),
         (
-            "The sum over sequences has two parts. The first part is b_s times a "
-            "sum, and the second part contains f of each sequence. Both sums are "
-            "C.T times a vector (n,)."
+            "The sum over the sequences has two parts. The first is b_s times the sum "
+            "of y c_s/T, and the second is the sum of y f c_s/T. With C = "
+            "corpus.counts, each of these sums is C.T times a vector (n,)."
         ),
     ),
 )

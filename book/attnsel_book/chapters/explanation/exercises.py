@@ -127,8 +127,9 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
             "f is the sum of Q b. Which part of this sum remains without a set "
             "S of tokens? For which S does the remaining part have the other sign?"
         ),
-        "Without S, the output has the sign of f minus the sum of Q b over S. Which "
-        "terms do you have to subtract, so that as few as possible change this sign?",
+        "Without S, the output has the same sign as the difference of f and the sum "
+        "of Q b over S. Which terms change the sign of this difference, if you "
+        "subtract as few of them as possible?",
     ),
 )
 def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -183,7 +184,8 @@ def reversed_fault(result: Any) -> str | None:
     },
     hints=(
         "Choose five nearly equal numbers as attention. Then the influence of a token "
-        "is about Q_s (b_s - f) / (1 - 1/5), so the term Q_s (b_s - f) decides.",
+        "is about Q_s (b_s - f) / (1 - 1/5), so the term Q_s (b_s - f) determines the "
+        "order.",
         "The terms Q_s (b_s - f) sum to 0, and nothing else restricts them. Choose "
         "five numbers that sum to 0 and whose sizes have the order you want, and "
         "divide them by Q to get b.",

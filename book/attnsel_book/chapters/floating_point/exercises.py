@@ -27,12 +27,13 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     expected=log_lead,
     cases=leads,
     mistakes={
-        "b_top and f agree in all digits if the lead exceeds about 36; add up "
-        "q_i (b_top - b_i) instead": (lambda a, b: np.log(b[0] - softmax(a) @ b)),
-        "the weights of the other tokens are rounded to zero if the lead exceeds "
-        "about 745; compute the logarithm of the largest of them directly": (
-            lambda a, b: np.log(softmax(a) @ (b[0] - b))
+        "b_top and f agree in all digits if the largest score is ahead by more than "
+        "about 36; add up q_i (b_top - b_i) instead of subtracting f": (
+            lambda a, b: np.log(b[0] - softmax(a) @ b)
         ),
+        "the weights of the other tokens are rounded to zero if the largest score is "
+        "ahead by more than about 745; compute the logarithm of the largest of them "
+        "directly": (lambda a, b: np.log(softmax(a) @ (b[0] - b))),
         "divide by the sum of all weights, so that the attention sums to one": (
             "- a[0] - np.log1p(np.exp(a[1:] - a[0]).sum()) ->"
         ),

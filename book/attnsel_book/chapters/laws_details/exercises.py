@@ -36,7 +36,7 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
         "p p^T is a matrix, np.outer(p, p); you subtracted a number": (
             "np.outer(p, p) - np.outer(v, v) -> p @ p - v @ v"
         ),
-        "subtract the matrix of v, too": "- np.outer(v, v) ->",
+        "subtract the matrix v v^T, too": "- np.outer(v, v) ->",
     },
     hints=(
         "Subtract two matrices of rank one, for p and for v, from a (d, d) matrix.",

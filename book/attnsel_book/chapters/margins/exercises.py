@@ -55,7 +55,7 @@ def adam_by_torch(
         "divide by the root of the mean square, not by the mean square": (
             "np.sqrt(square) -> square"
         ),
-        "epsilon is added to the root, not under it": (
+        "epsilon is added to the root, not to the number under the root": (
             "np.sqrt(square) + eps -> np.sqrt(square + eps)"
         ),
         "add the step, because g is already minus the gradient": "p + rate -> p - rate",

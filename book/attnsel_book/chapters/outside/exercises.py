@@ -102,7 +102,7 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
             " zeta_s + zeta_t. When is f larger than both values, and when is "
             "it smaller than both?"
         ),
-        "Start with zeta_s > 0. For which zeta_t does f lie between the two values?",
+        "First let zeta_s > 0. For which zeta_t does f lie between the two values?",
     ),
 )
 def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:

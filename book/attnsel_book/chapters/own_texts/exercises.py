@@ -53,8 +53,8 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
             "<= law[x] * (1 + 1e-7) -> < law[x] * (1 - 1e-7)"
         ),
         (
-            "compare with (1 + 1e-7) P(x), because equal probabilities can "
-            "differ by rounding"
+            "compare with (1 + 1e-7) P(x), because rounding can make equal "
+            "probabilities differ"
         ): "* (1 + 1e-7) ->",
         "add up the pmf, because 1 - cdf has no correct digits if p is below 1e-16": (
             "law[law <= law[x] * (1 + 1e-7)].sum() -> round(law[law <= law[x] * "

@@ -50,10 +50,10 @@ def races() -> Iterator[tuple[float, float, int]]:
         ): "ahead - behind -> ahead + behind",
     },
     hints=(
-        "Pulls u_t on the scores of all tokens t move p by the sum of u_t E_t. By how "
-        "much does this change the score of s? Insert the Gram matrix. Its term "
-        "1{s = t} gives the token's own pull, and its term b_s b_t gives the push of "
-        "all tokens.",
+        "The step moves p by eta times the sum of u_t E_t, where u_t is the pull on "
+        "the score of t. By how much does this change the score of s? Insert the Gram "
+        "matrix. Its term 1{s = t} gives the token's own pull, and its term b_s b_t "
+        "gives the push of all tokens.",
         "The class ahead pushes by k x times its pull, and the class behind pushes "
         "back by k x times its own pull. The score of a token of the class behind "
         "changes by x times the difference. For which x does this change outweigh the "
@@ -108,7 +108,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "reverse the sign; this multiplies the component along v by 2 - c": (
             "(c - 1) -> (1 - c)"
         ),
-        "with the unit vector u = v / ‖v‖, the component of E_s is (E_s u) u": (
+        "with the unit vector u = v / ‖v‖, the component of E_s along v is (E_s u) u": (
             "E @ u, u -> E @ u, v"
         ),
     },

@@ -44,9 +44,8 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
             "their statistics do you average?"
         ),
         (
-            "A bin counts if it contains at least five tokens. You need the "
-            "mean of the deviations of these bins, and the range of their "
-            "means."
+            "A bin counts if it contains at least five tokens. You need the mean of "
+            "the standard deviations of these bins, and the range of their means."
         ),
     ),
 )

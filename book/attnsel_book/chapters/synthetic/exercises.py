@@ -62,8 +62,8 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
         "How often does a token occur on average in a sequence with label y? The "
         "probability of a label given the token is this average, divided by its sum "
         "over both labels.",
-        "One token is drawn from the first distribution and length - 1 tokens from the "
-        "later one. How often does a token occur on average under each label?",
+        "One token is drawn from `first` and length - 1 tokens are drawn from "
+        "`later`. How often does a token occur on average under each label?",
     ),
 )
 def my_leans(
@@ -71,7 +71,7 @@ def my_leans(
     later: torch.Tensor,
     length: int,
 ) -> torch.Tensor:
-    """Return the leans (V,); row 0 of both distributions (2, V) is for y = -1."""
+    """Return the leans (V,); row 0 of `first` and `later`, (2, V), is for y = -1."""
     negative, positive = first + (length - 1) * later
     return (positive - negative) / (positive + negative)
 
@@ -203,7 +203,7 @@ def my_sampler(
         ): "(length - 1) -> length",
         "this is k; return 1 - k": "1 - 0.5 -> 0.5",
         "this is the union bound; the tokens are independent, so multiply their "
-        "probabilities, which allows a larger 1 - k": (
+        "probabilities of being irrelevant": (
             "1 - 0.5 ** (1 / (n * (length - 1))) -> 0.5 / (n * (length - 1))"
         ),
     },

@@ -165,12 +165,13 @@ def upside_down_fault(result: Any) -> str | None:
     hints=(
         "In a positive sequence, the score of a token falls if its value is below the "
         "output f, however large the value is.",
-        "In the first step only counts matter. Which token of the same sequences could "
-        "have a larger value than token 0 from then on?",
+        "In the first step only the labels and the shares of the tokens matter. Which "
+        "other token of the sequences that contain token 0 could get a larger value "
+        "than token 0?",
     ),
 )
 def my_sequences() -> tuple[list[list[int]], list[int]]:
-    """Return token ids and labels that lower the score of the informative token 0."""
+    """Return sequences and labels that lower the score of the informative token 0."""
     return [[0, 1, 1, 1], [2]], [1, 0]
 
 
