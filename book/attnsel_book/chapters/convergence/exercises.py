@@ -216,7 +216,7 @@ def start_fault(
     mistakes={
         "the direction is right, but p is too short to be certified": "25 * ->",
         "the norm is 1000 and has to be at most 25": "25 -> 1000",
-        "return the entries of p as finite numbers": (
+        "p has d entries, one per dimension; you returned one number per token": (
             "25 * max_margin(E, corpus, relevant).direction -> E @ v"
         ),
         (

@@ -32,8 +32,7 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
             "of its loss"
         ): "len(votes) -> 1",
         (
-            "take the largest number over the sequences, because the worst "
-            "sequence decides"
+            "take the maximum over the sequences, because the worst sequence decides"
         ): ".max() -> .min()",
         "the sign in the exponent is reversed; g is 1 / (1 + exp(y b))": (
             "np.exp(votes) -> np.exp(-votes)"
@@ -88,8 +87,8 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     cases=levels,
     mistakes={
         (
-            "one sequence may have the whole excess loss, which is n times the "
-            "mean excess"
+            "the excess loss is a mean; if one sequence has all of it, the loss of "
+            "this sequence is larger by n times the excess"
         ): "len(votes) * ->",
         (
             "take the minimum over the sequences, because theta must be a lower bound "

@@ -49,9 +49,9 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
         ): "float(p.abs().sum()) -> len(p) ** 0.5",
     },
     hints=(
-        "Let W have the rate r. The gradient with respect to W is h p^T, where h is "
-        "the gradient with respect to W p. In the first step, entry (i, j) of W moves "
-        "by -r sign(h_i) sign(p_j).",
+        "Let r be the learning rate for W. The gradient with respect to W is h p^T, "
+        "where h is the gradient with respect to W p. In the first step, entry (i, j) "
+        "of W moves by -r sign(h_i) sign(p_j).",
         (
             "Entry i of W p is the sum of W_ij p_j over j. By how much does "
             "this sum change if each W_ij changes by r sign(p_j)?"

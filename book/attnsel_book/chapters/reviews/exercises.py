@@ -47,9 +47,9 @@ from attnsel_book.exercises.messages import as_numbers
     },
     hints=(
         "The lean of a token is the mean of the labels, -1 or +1, of its occurrences.",
-        "Let x contain one number per text. For each token, corpus.counts.T @ x adds "
-        "up the number of the text at every occurrence of the token. Which x counts "
-        "the occurrences in positive texts?",
+        "Let x contain one number per text. For each token, corpus.counts.T @ x is a "
+        "sum over its occurrences, to which each occurrence contributes the x of its "
+        "text. Which x counts the occurrences in positive texts?",
     ),
 )
 def my_lean(corpus: attnsel.Corpus) -> np.ndarray:

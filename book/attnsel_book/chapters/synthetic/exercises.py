@@ -44,9 +44,8 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
         "the sign is reversed; row 1 belongs to the positive label": (
             "positive - negative -> negative - positive"
         ),
-        "these are the leans of the first token alone; later tokens count as well": (
-            "+ (length - 1) * later ->"
-        ),
+        "these leans count only the first place of each sequence; later places count "
+        "as well": ("+ (length - 1) * later ->"),
         (
             "weight the two distributions; one token is drawn from the first, and "
             "length - 1 tokens are drawn from the later one"
