@@ -394,7 +394,10 @@ def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
     """Return the right function in the file, or None and the reason."""
     if not FILE.exists():
         return None, f"there is no {FILE} in this folder"
-    found = functions().get(exercise.name, "it does not contain this exercise")
+    try:
+        found = functions().get(exercise.name, "it does not contain this exercise")
+    except (OSError, UnicodeError) as error:
+        return None, f"{FILE} cannot be read ({error})"
     if isinstance(found, str):
         return None, f"in {FILE}: {found}"
     verdict = judge(exercise, found)

@@ -73,11 +73,14 @@ def functions() -> dict[str, Any]:
 
     A function can use the functions above it, the imports at the beginning of the file,
     and the names `np`, `torch` and `attnsel`.
+
+    Raises:
+        OSError, UnicodeError: if the file cannot be read.
     """
     names: dict[str, Any] = {}
     exec(HEAD, names)
     found: dict[str, Any] = {}
-    head, known = _read() if sources() else ("", {})
+    head, known = _read()
     for exercise, source in [("", head), *known.items()]:
         before = dict(names)
         try:

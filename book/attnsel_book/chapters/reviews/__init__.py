@@ -16,7 +16,7 @@ BOOK = {
     "SEED": 0,
 }
 RANGES = {
-    "LIMIT is None or 1000 <= LIMIT <= 4000": "for enough tokens and Yelp's size",
+    "LIMIT is None or 1000 <= LIMIT <= 4000": "because Yelp has 4,484 reviews",
     "PAPER_YELP >= 300": "or the figures have too few tokens",
     "RATE > 0": "or nothing is learned",
     "STEPS >= 1": "or nothing is learned",
