@@ -256,7 +256,8 @@ def test_what_a_reader_added_to_the_file_is_used_and_remains():
 def test_a_file_that_cannot_be_read_is_named_and_does_not_change(capsys):
     file = Path("my_attnsel.py")
     file.write_bytes(b"# caf\xe9\n")
-    assert not keep({"a": "f = len"})
+    _, (output,) = displayed(check, "one-step-alpha", alpha_in_a_file)
+    assert "my_attnsel.py cannot be read or written (" in str(output.data)
     assert mine("one-step-alpha") is TASKS["one-step-alpha"].solution
     assert "my_attnsel.py cannot be read ('utf-8' codec" in capsys.readouterr().out
     assert file.read_bytes() == b"# caf\xe9\n"

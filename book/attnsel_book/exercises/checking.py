@@ -382,8 +382,13 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
 def _kept_now(exercise: Exercise, answer: Callable[..., Any]) -> str:
     """Save a right answer, and return a sentence about its use in later chapters."""
     source = source_of(answer)
-    if source is None or not keep({exercise.name: source}):
-        return "It could not be kept for later chapters."
+    if source is None:
+        return "Later chapters cannot use it, because its source is not known."
+    try:
+        keep({exercise.name: source})
+    except (OSError, UnicodeError) as error:
+        why = f"{FILE} cannot be read or written ({error})"
+        return f"Later chapters cannot use it, because {why}."
     function, why = _kept_earlier(exercise)
     if function is None:
         return f"It is in {FILE}, but later chapters cannot use it, because {why}."

@@ -45,19 +45,17 @@ def sources() -> dict[str, str]:
         return {}
 
 
-def keep(new: dict[str, str]) -> bool:
-    """Add or replace the sources `new` in the file, and return whether this worked.
+def keep(new: dict[str, str]) -> None:
+    """Add or replace the sources `new` in the file.
 
-    A file that cannot be read does not change.
+    Raises:
+        OSError, UnicodeError: if the file cannot be read or written; it has not
+            changed then.
     """
-    try:
-        head, known = _read()
-        blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (known | new).items()]
-        text = f"{head or HEAD.strip()}\n" + "".join(blocks)
-        write_files({FILE.resolve(): text.encode()})
-    except (OSError, UnicodeError):  # for example, the folder is not writable
-        return False
-    return True
+    head, known = _read()
+    blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (known | new).items()]
+    text = f"{head or HEAD.strip()}\n" + "".join(blocks)
+    write_files({FILE.resolve(): text.encode()})
 
 
 def source_of(function: Callable[..., Any]) -> str | None:
