@@ -318,7 +318,7 @@ def _beyond(oracle: _Oracle, samples: int, random: np.random.Generator) -> float
     half = samples // 2
     pairs = [random.choice(end, (half, 2)) for end in (low, high)]
     s, t = np.concatenate(pairs).T
-    differ = values[s] != values[t]
+    differ = s != t
     sent = np.stack([s[differ], t[differ]], axis=1)
     f = oracle(sent.tolist())
     of_pair = values[sent]
@@ -418,7 +418,8 @@ def _diluted(oracle: _Oracle, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
         of_each_rest = oracle(rests)
         f_rest = np.tile(of_each_rest, len(strong))
         b = np.repeat(values[strong], STRONG)
-        share = (f - f_rest) / (b - f_rest)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (f - f_rest) / (b - f_rest)
         total = [np.logaddexp.reduce(scores[rest]) - common for rest in rests]
         of_rests = np.tile(total, len(strong))
         weight = log_ratio(f, b, f_rest) + of_rests

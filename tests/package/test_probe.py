@@ -140,6 +140,13 @@ def test_a_mean_of_values_has_equal_weights():
     assert found.fits
 
 
+def test_words_of_equal_value_do_not_hide_an_average_or_a_sum():
+    values = np.repeat([-1.0, 0, 1], [13, 14, 13])
+    found = ask(lambda ids: values[ids].mean())
+    assert found.fits and found.beyond == 0
+    assert ask(lambda ids: values[ids].sum()).beyond == 1
+
+
 def test_a_cls_that_is_attended_to_is_one_more_token():
     b, a = drawn()
     ghost = ask(lambda ids: average(np.append(b[ids], 0.3), np.append(a[ids], 1.0)))
