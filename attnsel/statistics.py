@@ -40,7 +40,7 @@ def label_z(corpus: Corpus) -> Tensor:
     total = of_class.sum(axis=1)
     n = len(corpus)
     per_class = class_sizes(corpus)
-    expected = np.outer(total, per_class / n)
+    expected = np.outer(total, per_class) / n  # exact for equal counts
     squares = counts.multiply(counts).sum(axis=0)
     around_mean = squares - total**2 / n
     with np.errstate(invalid="ignore", divide="ignore"):

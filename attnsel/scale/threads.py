@@ -97,6 +97,7 @@ class ThreadPool:
             return C @ x
         wanted = torch.arange(n_pieces + 1) * len(values) // n_pieces
         cuts = torch.searchsorted(starts, wanted.to(starts)).tolist()
+        cuts[-1] = len(C)  # after empty rows at the end
         # Autograd is off in the caller alone: the helpers would race to record this.
         x = x.detach()
         result = x.new_empty(len(C), x.shape[1])

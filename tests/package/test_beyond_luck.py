@@ -50,6 +50,12 @@ def test_z_has_the_moments_of_permuted_labels(n_classes):
         np.testing.assert_allclose(z[:, column], expected, atol=0.05, rtol=0.03)
 
 
+@pytest.mark.parametrize("n", [4, 43, 49])
+def test_a_token_in_every_sequence_has_no_z(n):
+    corpus = Corpus.from_tokens([[0, 0]] * n, [0, 1] + [0] * (n - 2), Vocab(["all"]))
+    assert torch.isnan(label_z(corpus)).all()
+
+
 def test_a_token_that_all_hold_equally_has_no_z_and_is_no_finding():
     vocab = Vocab(["all", "some"])
     corpus = Corpus.from_tokens([[0, 1], [0], [0, 1], [0]], [0, 1, 0, 1], vocab)

@@ -1,5 +1,6 @@
 """Threads process each piece once, and every number of threads gives the same bits."""
 
+import math
 import threading
 import time
 
@@ -87,6 +88,17 @@ def test_an_error_ends_the_others_and_is_raised(threads, run):
         run(work, 150)
     assert len(done) < 100
     assert torch.get_num_threads() == threads
+
+
+def test_a_product_in_pieces_is_the_product_also_for_empty_rows(monkeypatch):
+    monkeypatch.setattr("attnsel.scale.threads.PIECE", 8)
+    C = torch.zeros(50, 7, dtype=torch.float64)
+    C[3:40:2] = torch.randn(7, dtype=torch.float64, generator=torch.manual_seed(0))
+    x = torch.arange(14.0).double().reshape(7, 2)
+    free = torch.full((10_000,), math.nan, dtype=torch.float64)  # memory used before
+    del free
+    with ThreadPool(CPU) as pool:
+        torch.testing.assert_close(pool.multiply(C.to_sparse_csr(), x), C @ x)
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "gd"])
