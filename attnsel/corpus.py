@@ -59,10 +59,10 @@ class Corpus:
 
     def __post_init__(self) -> None:
         counts = _checked_counts(self.counts, len(self.vocab))
-        labels, vocab = self.labels, self.vocab
+        labels, vocab, n = self.labels, self.vocab, counts.shape[0]
         for what, values in (("labels", labels), ("texts", self.texts)):
-            if values is not None and len(values) != counts.shape[0]:
-                unequal = f"{len(values)} for {counts.shape[0]} sequences"
+            if values is not None and len(values) != n:
+                unequal = f"expected {n}, one per sequence, got {len(values)}"
                 raise ValueError(f"{what}: {unequal}")
         if labels is not None:
             labels = torch.as_tensor(labels).to(torch.int64)
@@ -96,8 +96,8 @@ class Corpus:
                 vocabulary is fitted, with its tokens in order of decreasing frequency.
             min_count: smallest number of occurrences of a token in a fitted vocabulary.
                 If None, it is the first of 20, 10, 5, 2 and 1 for which the vocabulary
-                covers at least two thirds of all tokens in the texts. A warning reports
-                a number below 20, which is chosen in a small corpus.
+                covers at least two thirds of all tokens in the texts. In a small corpus
+                this number is below 20, and a warning reports it.
             max_tokens: largest size of a fitted vocabulary.
             tokenize: function that splits a text into tokens, for scripts without
                 spaces. If None, the function of `vocab` is used, or else
@@ -256,8 +256,8 @@ class Corpus:
             ValueError: if there are no labels, or not exactly two classes.
         """
         signs = 2 * self.targets.double() - 1
-        if self.n_classes != 2:
-            raise ValueError(f"signs need 2 classes, {self.name} has {self.n_classes}")
+        if (K := self.n_classes) != 2:
+            raise ValueError(f"signs: expected 2 classes, but {self.name} has {K}")
         return signs
 
     @cached_property
@@ -325,8 +325,7 @@ class Corpus:
 
         The pieces, joined together, are the cleaned text. Characters between tokens,
         and tokens that are not in the vocabulary, have the id -1. For a sequence
-        without a text, the pieces are its tokens in the order of their ids, separated
-        by spaces.
+        without a text, the pieces are its tokens in order of ids, joined by spaces.
         """
         if self.texts is not None:
             return pieces(self.texts[i], self.vocab)

@@ -65,7 +65,7 @@ def counted(codes: np.ndarray, tokens: list[str], sizes: np.ndarray) -> CountedT
 def tokens_in_order(
     texts: Sequence[Any], tokenize: Tokenizer | None
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Return the tokens of m texts as codes, the distinct tokens, and the text lengths.
+    """Return the codes of all tokens of m texts, the distinct tokens, and text lengths.
 
     A code is the position of a token in the list of distinct tokens. The codes of all
     texts are in one array, one text after another. The lengths are the numbers of
@@ -112,8 +112,9 @@ def frequent_tokens(
 
     Rows with -1 in `numbers` have no class and are not counted. Tokens of equal
     frequency are in alphabetical order, and at most `max_tokens` are returned. If
-    `min_count` is None, it is 20 or, in a small corpus, smaller. The function warns if
-    it is smaller, or if many tokens are clauses in a script without spaces.
+    `min_count` is None, 20 is used or, in a small corpus, a smaller number, with a
+    warning. The function also warns if many tokens are clauses in a script without
+    spaces.
 
     Raises:
         ValueError: if there are tokens, but no token occurs `min_count` times.
@@ -126,8 +127,8 @@ def frequent_tokens(
     most = max(totals.values(), default=0)
     if 0 < most < min_count:
         raise ValueError(
-            f"min_count: no token occurs {min_count} times; the most frequent one "
-            f"occurs {most} times, so use a smaller one"
+            f"min_count: expected at most {most}, because no token occurs more often, "
+            f"got {min_count}"
         )
     _warn_of_clauses(totals)
     frequent = [token for token, total in totals.items() if total >= min_count]
@@ -142,7 +143,7 @@ def suitable_min_count(times: np.ndarray) -> int:
     occurrences must be at least COVERED_SHARE. If no token occurs, the largest number
     is returned. `times` (V,) contains the number of occurrences of each token.
     """
-    if not times.any():  # the error is that no row is left
+    if not times.any():  # the error is that no row can be used
         return MIN_COUNTS[0]
     suitable = [m for m in MIN_COUNTS if _covered_share(times, m) >= COVERED_SHARE]
     return max(suitable, default=1)

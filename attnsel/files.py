@@ -67,8 +67,8 @@ def read_verified(path: str | os.PathLike[str]) -> dict[str, Any]:
     file contains code, the function raises an error and does not run the code.
 
     Raises:
-        ValueError: if the file is damaged, contains code, or contains anything but a
-            dictionary.
+        OSError: if the file cannot be opened.
+        ValueError: if the file is damaged, contains code, or is not a dictionary.
     """
     import torch
 
@@ -76,13 +76,13 @@ def read_verified(path: str | os.PathLike[str]) -> dict[str, Any]:
         try:
             damaged = ZipFile(file).testzip()
             if damaged is not None:
-                raise BadZipFile(f"{damaged} has another checksum")
+                raise BadZipFile(f"{damaged} has a wrong checksum")
             file.seek(0)
             content = torch.load(file, map_location="cpu", weights_only=True)
         except pickle.UnpicklingError as error:
             raise ValueError(f"{path} contains code, which is not run") from error
         except Exception as error:  # there is no end to what a changed byte may cause
-            message = f"{path} is damaged, or of another kind: {error}"
+            message = f"{path} is damaged, or was not written by attnsel: {error}"
             raise ValueError(message) from error
     if not isinstance(content, dict):
         raise ValueError(

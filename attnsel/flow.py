@@ -44,7 +44,7 @@ class Flow:
         selected: token with the most attention in each sequence at the end of the flow,
             int64 tensor (n,).
         reason: "max_norm" if ‖p‖ reached `max_norm`, or "stalled" if at the end the
-            pulls of the tokens nearly cancel, as close to a stationary point.
+            pulls of the tokens nearly cancel, as they do near a stationary point.
     """
 
     cls: Tensor
@@ -111,8 +111,8 @@ def gradient_flow(
 
     Raises:
         ValueError: if `max_norm` is at most ‖p‖ at the start, if model and corpus have
-            different vocabularies, if the corpus does not have two classes, or if a
-            parameter is not finite.
+            different vocabularies, if the corpus does not have two classes, if a
+            parameter is not finite, or if the model has a matrix `key_query`.
         RuntimeError: if the solver fails.
 
     Example:
@@ -134,8 +134,9 @@ def gradient_flow(
         path, reason = _follow(problem, norms, max_norm, tol)
     flow = _measure(problem, corpus, path, reason)
     if reason != "max_norm":
-        end = f"ended at ‖p‖ = {float(flow.norms[-1]):.4g}, before {max_norm = :g}"
-        warnings.warn(f"gradient_flow {end}: {reason}", RuntimeWarning, stacklevel=2)
+        place = f"at ‖p‖ = {float(flow.norms[-1]):.4g}, before {max_norm = :g}"
+        message = f"gradient_flow stalled {place}, because the pulls on p cancel there"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     return flow
 
 
@@ -185,7 +186,7 @@ def _follow(
             **solver,
         )
     if not answer.success:
-        raise RuntimeError(f"gradient_flow: the solver failed: {answer.message}")
+        raise RuntimeError(f"gradient_flow: the solver failed ({answer.message})")
     reason = "max_norm" if len(answer.t_events[0]) else "stalled"
     return _with_records(problem, answer, norms), reason
 
@@ -251,7 +252,8 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
 
     Raises:
         ValueError: if corpus and model have different vocabularies, if the corpus does
-            not have two classes, or if a parameter is not finite.
+            not have two classes, if a parameter is not finite, or if the model has a
+            matrix `key_query`.
     """
     problem = cls_problem(model, corpus)
     point = evaluate(problem, problem.start)

@@ -171,8 +171,9 @@ def report_left_out(
     if n == 0:
         raise ValueError("there is no row; expected one or more")
     if total == n:
-        raise ValueError(f"no row is left of {n:,}: {reason}")
-    message = f"{total:,} of {n:,} rows are left out: {reason}"
+        raise ValueError(f"no row can be used: {reason}")
+    verb = "is" if total == 1 else "are"
+    message = f"{total:,} of {n:,} rows {verb} left out: {reason}"
     if total and on_bad_rows == "error":
         raise ValueError(message)
     if total and on_bad_rows == "warn":

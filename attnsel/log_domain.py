@@ -50,8 +50,8 @@ class ClsProblem:
         token: position of the token in `points`, (nnz,).
         row: index of the sequence that contains the token, (nnz,).
         indptr: index of the first entry of each sequence, followed by nnz, (n + 1,).
-        values: value b = E·v of the token, (nnz,).
-        sizes: norm ‖E‖ of the token's embedding, (nnz,).
+        values: value b_i = E_i·v of the token, (nnz,).
+        sizes: norm ‖E_i‖ of the token's embedding, (nnz,).
         log_counts: log of the counts, (nnz,).
         signs: y = -1 or +1, (n,).
     """

@@ -129,16 +129,16 @@ class Classifier(nn.Module):
 
     @torch.no_grad()
     def predict(self, texts: Corpus | Iterable[str | None]) -> list[Any]:
-        """Return the name of the likeliest class of each text, from `classes`.
+        """Return the likeliest class of each text, as a name in `classes`.
+
+        There is one answer per text. Texts without any known token get None.
 
         Args:
             texts: a corpus, or a list of texts if the model has a vocabulary.
 
-        There is one answer per text. Texts without any known token get None.
-
         Raises:
             ValueError: if texts are given but the model has no vocabulary to split
-                them, or if a corpus has another vocabulary than the model.
+                them, or if model and corpus have different vocabularies.
             TypeError: if `texts` is one string.
         """
         if isinstance(texts, Corpus):
@@ -146,9 +146,7 @@ class Classifier(nn.Module):
         if isinstance(texts, str):
             raise TypeError("texts: expected a list of strings, got one string")
         if self.vocab is None:
-            raise ValueError(
-                "texts: the model has no vocabulary; train it, or load one"
-            )
+            raise ValueError("texts: the model has no vocabulary until it is trained")
         texts = list(texts)
         readable = [i for i, text in enumerate(texts) if has_token(text, self.vocab)]
         answers: list[Any] = [None] * len(texts)
@@ -196,14 +194,15 @@ class Classifier(nn.Module):
         `model.vocab.tokenize` to it.
 
         Raises:
+            OSError: if the file cannot be opened.
             ValueError: if the file is damaged, contains code (which is not run), or
                 contains another kind of model.
         """
         content = read_verified(path)
         kind = content.get("model")
         if kind != cls.__name__:
-            found = f"{path} contains {kind or 'no model'}, not {cls.__name__}"
-            raise ValueError(f"{found}; load it with the class that saved it")
+            found = f"{kind}; load the file with {kind}.load" if kind else "no model"
+            raise ValueError(f"{path}: expected {cls.__name__}, got {found}")
         parameters = content["parameters"]
         dtype = parameters["embeddings"].dtype
         model = cls(**content["settings"], dtype=dtype)
@@ -220,12 +219,12 @@ class Classifier(nn.Module):
         If the model has no vocabulary yet, only the number of tokens is compared.
         """
         V, size = len(self.embeddings), len(corpus.vocab)
-        is_other = self.vocab is not None and self.vocab != corpus.vocab
-        if size != V or is_other:
-            raise ValueError(
-                f"corpus: its vocabulary of {size:,} tokens is not that of the model, "
-                f"which has {V:,}; load it with vocab=model.vocab"
-            )
+        if self.vocab is not None and self.vocab != corpus.vocab:
+            remedy = "load the corpus with vocab=model.vocab"
+            raise ValueError(f"corpus: its vocabulary is not the model's; {remedy}")
+        if size != V:
+            remedy = "make a model with n_tokens=len(corpus.vocab)"
+            raise ValueError(f"corpus: expected {V:,} tokens, got {size:,}; {remedy}")
 
     def extra_repr(self) -> str:
         """Return the shapes of the parameters, for `repr`."""
@@ -315,7 +314,7 @@ def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
 
     `words` contains the pieces, as `Corpus.words` returns them. Column 0 of `scores`,
     (V, 2) or (V, K + 1), contains the attention scores E p. The attention is the
-    softmax of E p over the pieces that are tokens, and 0 on the other pieces.
+    softmax of E p over the tokens in the vocabulary, and 0 on all other pieces.
     """
     ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)
     is_token = ids >= 0
@@ -332,11 +331,11 @@ def bag_logits(
 ) -> Tensor:
     """Return the logits of a corpus, computed from the scores of its tokens.
 
-    Column 0 of the scores contains a = E p, and each other column contains one b_k = E
-    v_k. Scores (V, 2) give logits (n,), and scores (V, K + 1) give the logits of K
-    classes, (n, K). The result is differentiable with respect to all scores, and it is
-    accurate for any spread of a. The function `multiply` multiplies the counts, or
-    their transpose, by a matrix.
+    Column 0 of the scores contains a = E p, and the other columns contain b_k = E v_k.
+    Scores (V, 2) give logits (n,), and scores (V, K + 1) give the logits of K classes,
+    (n, K). The result is differentiable with respect to all scores, and it is accurate
+    for any spread of a. The function `multiply` multiplies the counts, or their
+    transpose, by a matrix.
 
     Raises:
         FloatingPointError: if a score is not finite.
@@ -438,11 +437,11 @@ def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
 
 
 def accuracy(logits: Tensor, corpus: Corpus) -> float:
-    """Return the share of sequences that are classified correctly, from their logits.
+    """Return the share of correctly classified sequences, computed from their logits.
 
-    Each of n logits (n,) must have the sign of its label, so that 0 is wrong. In each
-    row of logits (n, K), the logit of the label must be larger than all other logits,
-    so that a tie is wrong.
+    With logits (n,), a sequence is correct if its logit has the sign of its label; a
+    logit of 0 is wrong. With logits (n, K), the logit of the label must be larger than
+    all other logits; a tie is wrong.
     """
     if logits.ndim == 1:
         is_right = corpus.signs.to(logits) * logits > 0

@@ -113,7 +113,7 @@ def binned(
     which includes both. Points outside `range` and points with nan in `x` are left out.
 
     Raises:
-        ValueError: if the shapes differ, `bins` is below 1, or `range` is empty.
+        ValueError: if the shapes differ, `bins` < 1, `range` is empty, or an x is inf.
     """
     check_number("bins", bins, 1, integer=True)
     check_number("range", range[1], above=range[0])
@@ -164,14 +164,13 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     with nan in `x` are left out.
 
     Raises:
-        ValueError: if the shapes differ, there are fewer than 10 points, or `x` or `y`
-            is constant.
+        ValueError: if shapes differ, `x` or `y` is constant, or n is below 10.
     """
     xs, ys = _pair(x, y, "y")
-    is_constant = np.ptp(xs) == 0 or np.ptp(ys) == 0
-    if len(xs) < 10 or is_constant:
-        wanted = "expected at least 10 points that differ in x and in y"
-        raise ValueError(f"x, y: {wanted}, got {len(xs)}")
+    if len(xs) < 10:
+        raise ValueError(f"x, y: expected at least 10 points, got {len(xs)}")
+    if np.ptp(xs) == 0 or np.ptp(ys) == 0:
+        raise ValueError("x, y: expected values that differ, got a constant x or y")
     # The ranks of a resample follow from how often it has each value, unsorted.
     interval = scipy.stats.bootstrap(
         [np.unique(values, return_inverse=True)[1] for values in (xs, ys)],

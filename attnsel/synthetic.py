@@ -1,4 +1,4 @@
-"""Corpora from known distributions, on which the theory can be checked exactly."""
+"""Corpora drawn from known distributions, on which the theory can be checked."""
 
 import torch
 from torch import Tensor
@@ -53,11 +53,9 @@ def separable_corpus(
     all_relevant_fit = half * per_sequence >= kinds
     all_plain_fit = min(free, 1) <= n_plain <= half * free
     if not (all_relevant_fit and all_plain_fit):
-        message = (
-            f"cannot fill {n} sequences of {length} tokens so that each token occurs"
-        )
         raise ValueError(
-            f"n_tokens: {n_tokens}, of them {n_relevant} relevant, {message}"
+            f"n_tokens: {n_tokens} tokens, {n_relevant} of them relevant, cannot fill "
+            f"{n} sequences of length {length} so that each token occurs"
         )
     check_number("n_partly", n_partly, 0, n_plain, even=True)
 
@@ -191,8 +189,8 @@ def synthetic_corpus(
     occur. That function defines `|S|` and R. Suppose that delta has its largest value,
     `(|S| - 1) / |S|`. Then, with probability at least
     `1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R))`, every sequence contains
-    exactly one token that occurs with only one label in the sample. For an irrelevant
-    token, alpha_s is 0 on average and of order n^-1/2 in the sample.
+    exactly one token that occurs with only one label in the sample. If `n` is even,
+    alpha_s of an irrelevant token is 0 on average and of order n^-1/2 in the sample.
     """
     check_number("n", n, 2, integer=True)
     check_number("length", length, 1, integer=True)

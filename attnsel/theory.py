@@ -41,7 +41,7 @@ def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
 
 
 def signed_frequency(corpus: Corpus) -> Tensor:
-    r"""Return the average signed frequency of each token, alpha of the paper.
+    r"""Return the average signed frequency of each token, the paper's alpha.
 
     .. math:: \alpha_s = \hat{\mathbb{E}}\big[y \, \#\{i : x_i = s\}\big]
 
@@ -136,9 +136,9 @@ def relevant_tokens(
 ) -> Tensor:
     r"""Return the selection of Theorem 4.3, one token per sequence, int64 (n,).
 
-    The function checks Assumption 1: each of the n sequences, of two classes, has
-    exactly one distinct token that occurs in one class only, and all its other tokens
-    are irrelevant. `irrelevant="alpha"` requires alpha_s = 0, as in the paper.
+    The function checks Assumption 1: there are two classes, each of the n sequences has
+    exactly one distinct token that occurs in only one class, and all other tokens are
+    irrelevant. `irrelevant="alpha"` requires alpha_s = 0, as in the paper.
     `irrelevant="beta"` requires beta_s = 0, because a gradient step and all results on
     selection depend on beta_s. For equal lengths, the conditions are equivalent. Here
 
@@ -255,10 +255,10 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     z, multipliers = solution
     residual = _kkt_residual(differences, z, multipliers)
     if not residual < WORST_RESIDUAL:
-        message = (
-            f"has a KKT residual of {residual:.1e}; embeddings may be near dependent"
+        raise RuntimeError(
+            f"max_margin: the solver's answer has a KKT residual of {residual:.1e}; "
+            "the embeddings may be nearly linearly dependent"
         )
-        raise RuntimeError(f"max_margin: the solver's answer {message}")
     norm = float(np.linalg.norm(z))
     active = multipliers > 1e-9 * multipliers.max()
     return MaxMargin(
@@ -324,9 +324,9 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     choices = list(selected)
     if isinstance(selected, Tensor):
         choices = selected.tolist()
-    n = len(corpus)
-    if len(choices) != n:
-        raise ValueError(f"selected: {len(choices)} for {n} sequences")
+    n, size = len(corpus), len(choices)
+    if size != n:
+        raise ValueError(f"selected: expected {n}, one per sequence, got {size}")
     pairs: set[tuple[int, int]] = set()
     bags = zip(choices, corpus.bags(), strict=True)
     for i, (choice, (ids, _)) in enumerate(bags):

@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return a text of equal length, in lower case and with straight apostrophes."""
+    """Return the text in lower case, with straight apostrophes and the same length."""
     # The dotted capital I is the one letter that would grow when lowercased.
     lower = text.replace("İ", "I").lower()
     return lower.replace("’", "'")
@@ -163,8 +163,7 @@ class Vocab(tuple[str, ...]):
         """Return the id of a token.
 
         Raises:
-            KeyError: if the vocabulary lacks the token; the message lists similar
-                tokens.
+            KeyError: if the vocabulary lacks it; the message lists similar tokens.
         """
         if token not in self._ids:
             near = difflib.get_close_matches(str(token), self) or "none"

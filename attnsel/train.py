@@ -79,11 +79,10 @@ class History:
     test_accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
 
     def at(self, step: int = -1) -> Tensor:
-        """Return the scores after a step, (V, 2) or (V, K + 1); -1 means the last step.
+        """Return the scores after `step` steps, (V, 2) or (V, K + 1); -1 is the last.
 
         Raises:
-            KeyError: if this step has no scores; the message lists the steps with
-                scores.
+            KeyError: if this step has no scores; the message lists those that have.
         """
         if step == -1:
             step = int(self.step[-1])
@@ -158,7 +157,7 @@ def fit(
             because each entry of W p sums over d entries of W, whose changes add up.
         train: names of the parameters to train, such as "embeddings", "cls", "output"
             and "key_query"; None trains all parameters.
-        test: sequences to evaluate at each step, in the same vocabulary as `corpus`.
+        test: sequences to evaluate at each step; vocabulary and classes as in `corpus`.
         snapshots: numbers of steps after which to store the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999), "gd" (plain gradient descent), or a
             function that makes an optimizer of torch from a list of tensors and `lr=`,
@@ -408,8 +407,7 @@ def _described(optimizer: str | OptimizerFactory, lr: float) -> str:
     """Return the name and settings of an optimizer.
 
     Raises:
-        ValueError: if `optimizer` is neither a known name nor a function that makes an
-            optimizer.
+        ValueError: if `optimizer` is neither a known name nor makes an optimizer.
     """
     if isinstance(optimizer, str) or not callable(optimizer):
         check_choice("optimizer", optimizer, ("adam", "gd"))

@@ -92,9 +92,10 @@ def shortened(values: Sequence[Any], most: int) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return the first line of the message of an error, preceded by the error's type.
+    """Return the first line of an error's message, preceded by the type of the error.
 
-    For a ValueError, the type is omitted.
+    At most `ERROR_SHOWN` characters of the line are kept. The type is omitted for a
+    ValueError, but not for its subclasses.
     """
     first = str(error).strip().split("\n")[0][:ERROR_SHOWN]
     if type(error) is ValueError:  # most of them are ours

@@ -28,8 +28,9 @@ def as_list(names: Any) -> list[Hashable]:
 def texts_of(table: pd.DataFrame, names: Any) -> pd.Series:
     """Return the texts of one column, or the joined texts of several columns.
 
-    When columns are joined, a missing text counts as an empty one. Lists of tokens are
-    joined by spaces, with a warning, and bytes are decoded as UTF-8.
+    When columns are joined, a missing text counts as an empty one, and the result is
+    missing if all texts of a row are blank. Lists of tokens are joined by spaces, with
+    a warning, and bytes are decoded as UTF-8.
     """
     columns = [_as_texts(table[name]) for name in as_list(names)]
     if len(columns) == 1:
@@ -66,7 +67,7 @@ def labels_of(column: pd.Series) -> pd.Series:
     missing labels, and the other words in NO_LABEL are classes, with a warning.
 
     Raises:
-        ValueError: if a text has several labels, or if a label is a record or a set.
+        ValueError: if a cell contains a list of several labels, a record or a set.
     """
     known = column.dropna()
     first = known.head(1).tolist()
@@ -85,9 +86,11 @@ def labels_of(column: pd.Series) -> pd.Series:
         # An empty list is a missing label.
         return column.map(lambda own: own[0] if len(own) else None, na_action="ignore")
     lists = known[sizes > 1].head(1).tolist() or first
+    kind = f"is a {type(first[0]).__name__}"
+    fault = "contains several labels" if has_order else kind
     raise ValueError(
-        f"labels: {lists[0]!r} in column {column.name!r} contains several labels; "
-        "expected one per text, so keep one of them"
+        f"labels: {lists[0]!r} in column {column.name!r} {fault}; expected one string "
+        "or number per text"
     )
 
 
@@ -154,7 +157,7 @@ def _warn_of_sets(labels: pd.Series) -> None:
         ]
         if several:
             warnings.warn(
-                f"{counts[several].sum():,} rows have several labels, such as "
+                f"{_rows_have(counts[several].sum())} several labels, such as "
                 f"{several[0]!r}; each combination, in each order, counts as a class "
                 "of its own, so keep one label per text",
                 stacklevel=3,
@@ -165,8 +168,8 @@ def _warn_of_sets(labels: pd.Series) -> None:
 def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
     """Mark the rows that are not examples, bool (n,), and warn about them.
 
-    Such a row repeats the names of the columns, because tables were concatenated with
-    their headers. Or it has "reject" or "ignore" in the column "answer", which
+    Such a row either repeats the names of the columns, because tables were concatenated
+    with their headers, or has "reject" or "ignore" in the column "answer", which
     annotation tools write.
     """
     is_left = np.zeros(len(table), bool)
@@ -174,9 +177,8 @@ def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
         is_left = (table[text].isin([text]) & table[label].isin([label])).to_numpy()
     if is_left.any():
         warnings.warn(
-            "the rows "
-            f"{shortened(table.index[is_left].tolist(), 5)} repeat the names of the "
-            "columns, so they are left out",
+            "rows that repeat the names of the columns are left out (index "
+            f"{shortened(table.index[is_left].tolist(), 5)})",
             stacklevel=3,
         )
     answers = table.get("answer", pd.Series(dtype=str)).dropna()
@@ -184,8 +186,8 @@ def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
         is_rejected = table["answer"].isin(["reject", "ignore"]).to_numpy()
         if is_rejected.any():
             warnings.warn(
-                f"{is_rejected.sum():,} rows have the answer 'reject' or 'ignore' in "
-                "the column 'answer', so their labels are not used",
+                f"{_rows_have(is_rejected.sum())} the answer 'reject' or 'ignore' in "
+                "the column 'answer'; the labels of such rows are not used",
                 stacklevel=3,
             )
         is_left = is_left | is_rejected
@@ -194,10 +196,14 @@ def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
 
 def _warn_of_class(label: Any, n: int) -> None:
     warnings.warn(
-        f"{n:,} rows have the label {label!r}, which counts as a class; if it marks a "
-        "missing label, remove these rows",
+        f"{_rows_have(n)} the label {label!r}, which counts as a class; if {label!r} "
+        "marks a missing label, remove such rows",
         stacklevel=3,
     )
+
+
+def _rows_have(n: int) -> str:
+    return "1 row has" if n == 1 else f"{n:,} rows have"
 
 
 def categories(codes: pd.Series, names: Sequence[Any]) -> pd.Categorical:

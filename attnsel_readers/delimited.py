@@ -52,8 +52,8 @@ def read_table(
     Raises:
         Refused: if the rows do not fit, if a quote that is not closed joins rows, or if
             the file has the format of fastText.
-        ValueError: if the file is empty or a table in Markdown, if its separator is
-            unclear, or if the names are below the first line.
+        ValueError: if the file is empty or a table in Markdown, if its separator or its
+            number of columns is unclear, or if the names are below the first line.
         KeyError: if a column is missing.
     """
     with _text(opened, letters) as file:
@@ -88,7 +88,7 @@ def _of_fasttext(name: str) -> str:
     pattern = rf"r'^{FASTTEXT}(?P<label>\S+)\s(?P<text>(?!.*{FASTTEXT}).*)'"
     call = f"{lines}.str.extract({pattern}).dropna()"
     line = into_csv(name, call, imports="pandas, pathlib")
-    return f"{line}; texts with several labels are left out"
+    return f"{line} (texts with several labels are left out)"
 
 
 def _text(
@@ -136,9 +136,8 @@ def _layout(
     several = [s for s in fitting if fitting[s][1] > 1] if not has_names else []
     if len(several) > 1:
         raise ValueError(
-            f"each of its first rows is divided by {several[0]!r} and by "
-            f"{several[1]!r}; write a line above them that consists of sep= and the "
-            "right separator"
+            f"both {several[0]!r} and {several[1]!r} may separate its columns; write a "
+            "line above the rows that consists of sep= and the right separator"
         )
     if not fitting:
         lines = beginning.split("\n")[: ROWS + 1]
@@ -163,7 +162,7 @@ def _layout(
 
 
 def first_rows(text: str, separator: str, n: int, skipped: int = 0) -> Any:
-    """Return the first `n` rows as strings, or None if pandas cannot parse them."""
+    """Return `n` rows of strings after `skipped` lines; None if they do not parse."""
     with suppress(pd.errors.ParserError, pd.errors.EmptyDataError):
         return pd.read_csv(
             io.StringIO(text),
@@ -303,9 +302,7 @@ def _check_quotes(file: TextIO, separator: str) -> None:
         for _ in csv.reader(file, delimiter=separator, strict=True):
             pass
     except csv.Error as error:
-        raise pd.errors.ParserError(
-            f"a quote is followed by a letter: {error}"
-        ) from error
+        raise pd.errors.ParserError(f"text follows a closing quote: {error}") from error
     finally:
         csv.field_size_limit(most)
 
@@ -328,10 +325,10 @@ def _refused(
     given += ", dtype=str, keep_default_na=False"
     cause = f"{name} cannot be read as a table ({described(error)})"
     if '\\"' in beginning:
-        why = "its texts have a backslash before a quote; if it marks quotes in a text"
+        why = "If the backslashes before quotes mark quotes inside its texts"
         given += ", escapechar=chr(92)"
     elif "quote" in str(error) or "EOF inside string" in str(error):
-        why = "to take quotes as letters"
+        why = "To treat quotes as ordinary characters"
         given += ", quoting=3"
     elif isinstance(error, pd.errors.ParserWarning):
         return Refused(
@@ -341,8 +338,8 @@ def _refused(
             "those inside"
         )
     else:
-        why = "a text with the separator in it needs quotes; to leave such rows out"
+        why = "A text that contains the separator needs quotes; to leave such rows out"
         given += ", on_bad_lines='skip'"
     has_names = options["header"] is not None
     line = into_csv(name, f"read_csv({name!r}{given})", has_names=has_names)
-    return Refused(f"{cause}; {why}, {line}")
+    return Refused(f"{cause}. {why}, {line}")

@@ -24,7 +24,8 @@ BLOCK = 1 << 22  # bytes that are read together
 class Letters(NamedTuple):
     """The encoding of a file, the treatment of invalid bytes, and the line endings.
 
-    `has_returns` is true if a file has line feeds, but not after each carriage return.
+    `has_returns` is true if a file of valid UTF-8 has line feeds, but not after each
+    carriage return.
     """
 
     encoding: str
@@ -37,10 +38,10 @@ def letters_of(opened: Callable[[], Any]) -> Letters:
 
     If only a few bytes are not valid UTF-8, they are replaced. Otherwise a file that is
     not UTF-8 is read as Windows-1252, which is a guess. In both cases, the function
-    warns. The file is read in blocks, so that it may be large.
+    warns. UTF-8 is read in blocks, so that the file may be large.
 
     Raises:
-        ValueError: if there is a NUL byte.
+        ValueError: if a file that is not marked as UTF-16 contains a NUL byte.
         UnicodeDecodeError: if the bytes seem to be in another encoding.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -54,9 +55,9 @@ def letters_of(opened: Callable[[], Any]) -> Letters:
                 block += file.read(1)
             if 0 in block:
                 raise ValueError(
-                    "a NUL byte: it is binary, or UTF-16 without a mark. Save it in "
-                    "UTF-8, or give its name the usual ending of such files, for "
-                    "example .parquet or .csv.gz"
+                    "the file contains a NUL byte, so it is binary, or UTF-16 without "
+                    "a byte-order mark. Save it in UTF-8, or give its name the ending "
+                    "of its kind, for example .parquet or .csv.gz"
                 )
             try:
                 decoder.decode(block)
@@ -90,8 +91,8 @@ def _guessed(content: bytes) -> Letters:
     except UnicodeDecodeError:
         content.decode("utf-8")
     warnings.warn(
-        "the file is not UTF-8 and read as Windows-1252, the letters of Western "
-        "Europe; if they look wrong, save it in UTF-8",
+        "the file is not UTF-8, so it is read as Windows-1252 (the letters of Western "
+        "Europe); if letters look wrong, save the file in UTF-8",
         stacklevel=2,
     )
     return Letters("cp1252")

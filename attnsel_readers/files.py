@@ -101,8 +101,8 @@ def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
         raise
     except ImportError as error:
         raise ValueError(
-            f"{name} needs a library to be read ({error}); install it, or save the "
-            "table as CSV"
+            f"{name} needs a library that is missing ({error}); install it, or save "
+            "the table as CSV"
         ) from error
     except UnicodeDecodeError as error:
         if ending not in (*JSON, *DELIMITED, ""):
@@ -115,8 +115,8 @@ def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
         raise ValueError(
             f"{name} cannot be read as a table: it is not UTF-8 ({error.reason} at "
             f"byte {error.start}). Its letters may be those of {' or '.join(fitting)}. "
-            f"For {first}, {into_csv(name, call)}; if the letters there look wrong, "
-            "use another encoding"
+            f"For {first}, {into_csv(name, call)}; if its letters look wrong, use "
+            "another encoding"
         ) from error
     except Exception as error:  # each reader has its own
         way = "; save it as CSV in a spreadsheet" if ending in EXCEL else ""
@@ -180,9 +180,11 @@ def _check_size(content: Content) -> None:
         while size <= MOST and (block := file.read(BLOCK)):
             size += len(block)
     if size > MOST:
+        can_draw = not content.name.lower().endswith((*JSON, *BINARY, *EXCEL))
+        way = ", or set limit= to the number of rows to draw at random"
         raise ValueError(
-            f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
-            "limit= of rows to draw at random"
+            f"it unpacks to more than {MOST >> 30} GB; unpack it first"
+            f"{way if can_draw else ''}"
         )
 
 
@@ -257,7 +259,7 @@ def _read_json(text: str) -> Any:
         if len(lines) < 2 or not lines[0].strip().endswith("}"):
             raise ValueError(
                 f"{error}. JSON is one value, or a record on each line, and has no "
-                "comma behind the last item"
+                "comma after the last item"
             ) from error
         return [_record(line, number) for number, line in enumerate(lines, 1)]
 

@@ -36,7 +36,7 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
 
     Raises:
         ValueError: if the folder has no such split or no file that can be read, or if
-            several tables have the name of the split.
+            several tables could be the same split.
     """
     found = {name: _files_called(folder, name) for name in (*SPLITS, split)}
     if found[split]:
@@ -85,8 +85,8 @@ def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
         there = sorted(path.name for path in found)[:10]
         every = str(folder / f"*{found[0].suffix}")
         raise ValueError(
-            f"{folder}: expected one train.csv or the like, got {there}; name one of "
-            f"them, or all that are parts of one table as {every!r}"
+            f"{folder}: expected one train.csv or the like, got {there}; pass one of "
+            f"them or, if all are parts of one table, the pattern {every!r}"
         )
     return sorted(found, key=_by_number)
 

@@ -22,16 +22,16 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
     Args:
         source: a data frame of pandas, polars or Arrow; a data set of `datasets`; a
             list of records or of pairs of text and label; a tuple (texts, labels); a
-            dictionary of columns; an open file; or a dictionary that maps names of
-            splits to any of these.
+            dictionary of columns or records; a Bunch of scikit-learn; bytes or an open
+            file; or a dictionary that maps names of splits to any of these.
         wanted: names of the wanted columns. They show whether the keys of a dictionary
             are names of columns or of splits.
         split: name of the split to return.
 
     Raises:
         TypeError: if the source has none of these types.
-        ValueError: if the source has no split of this name, or if the numbers of texts
-            and labels differ.
+        ValueError: if the source has no split of this name, if the numbers of texts and
+            labels differ, if a Bunch has no texts, or if a file cannot be read.
     """
     if isinstance(source, Mapping):
         return _table_of_mapping(source, wanted, split)
@@ -100,9 +100,9 @@ def is_dataset(source: Any) -> bool:
 def one_table(what: str, split: str) -> NoSuchSplit:
     """Return the error for a source that is a single table and has no split `split`."""
     return NoSuchSplit(
-        f"split: {what} is one table without a split {split!r}, and training rows are "
-        "no test. Hold rows out; for example, with a pandas data frame called table: "
-        "`test = table.sample(frac=0.2, random_state=0); "
+        f"split: {what} is one table without a split {split!r}, and training rows "
+        "cannot serve as test rows. Hold rows out; for example, with a pandas data "
+        "frame called table: `test = table.sample(frac=0.2, random_state=0); "
         "train = table.drop(test.index)`; then load both"
     )
 

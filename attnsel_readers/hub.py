@@ -1,4 +1,4 @@
-"""Functions that load data sets from the Hugging Face Hub or from the disk."""
+"""Functions that load data sets from the Hugging Face Hub or from disk."""
 
 import threading
 from pathlib import Path

@@ -11,13 +11,13 @@ from pathlib import Path, PurePath
 # By ending: the kind of file, and the pandas call that reads it as a data frame.
 CALLS = {
     ".pkl": (
-        "a pickle, which can run code: open it if you trust it",
+        "a pickle, which can run code, so make sure that you trust it",
         "read_pickle({})",
     ),
     ".h5": ("an HDF file", "read_hdf({})"),
-    ".sav": ("a file of SPSS", "read_spss({})"),
-    ".sas7bdat": ("a file of SAS", "read_sas({}, encoding='utf-8')"),
-    ".html": ("a page", "read_html({})[0]"),
+    ".sav": ("an SPSS file", "read_spss({})"),
+    ".sas7bdat": ("a SAS file", "read_sas({}, encoding='utf-8')"),
+    ".html": ("an HTML page", "read_html({})[0]"),
 }
 CALLS |= {".pickle": CALLS[".pkl"], ".hdf5": CALLS[".h5"], ".htm": CALLS[".html"]}
 DATABASES = (".db", ".sqlite", ".sqlite3")
@@ -44,12 +44,12 @@ def refuse_unreadable(path: PurePath | str) -> None:
 
 
 def unpack(name: str) -> str:
-    """Return the code that unpacks an archive, and then the name of the new folder."""
+    """Return code that unpacks an archive, followed by the name of the new folder."""
     folder = ARCHIVE.sub("", re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
     # shutil knows endings in small letters only
     kind = ", 'zip'" if name.lower().endswith(".zip") else ""
     line = f"`import shutil; shutil.unpack_archive({name!r}, {folder!r}{kind})`"
-    return f"{line} unpacks it, then name {folder!r}"
+    return f"unpack it with {line}, and then read the folder {folder!r}"
 
 
 def into_csv(
@@ -61,7 +61,7 @@ def into_csv(
         target = str(PurePath(name).with_suffix("")) + "-mended.csv"
     options = "index=False" if has_names else "index=False, header=False"
     line = f"`import {imports}; pandas.{call}.to_csv({target!r}, {options})`"
-    return f"{line} makes a table of it, then name {target!r}"
+    return f"convert the file with {line}, and then read {target!r}"
 
 
 def _of_database(name: str) -> str:

@@ -60,9 +60,9 @@ def _fetched(url: str) -> Any:
             file = io.BytesIO(answer.read())
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{url} was not fetched ({error}); connect to the network, or download "
-            f"it and name {name!r}; with a library for such addresses, "
-            f"{into_csv(name, f'read_csv({url!r})')}"
+            f"{url} was not fetched ({error}); connect to the network, or download the "
+            f"file and read {name!r}. If pandas can open the address (such as s3:// "
+            f"with the library s3fs), {into_csv(name, f'read_csv({url!r})')}"
         ) from error
     file.name = name
     return file
@@ -115,8 +115,8 @@ def _from_hub(source: str) -> Any:
             why = f", nor a data set of the Hub ({error})"
     refuse_unreadable(source)
     if readable_ending(Path(source)):
-        there = Path(source).expanduser().absolute().parent
-        raise ValueError(f"there is no file {source!r} in {there}")
+        path = Path(source).expanduser().absolute()
+        raise ValueError(f"there is no file {path.name!r} in {path.parent}")
     raise ValueError(
         f"there is no corpus or readable file {source!r}{why}; the corpora are "
         f"{', '.join(CORPORA)}; files end in {', '.join(ENDINGS)}"

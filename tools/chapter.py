@@ -20,7 +20,7 @@ def begin(name: str, root: Path = ROOT) -> None:
     """Write the files of a new chapter and its line in `_toc.yml`.
 
     Raises:
-        ValueError: if `name` is no lower-case module name, or if a page has this name.
+        ValueError: if `name` is not a lower-case module name, or a page has this name.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(

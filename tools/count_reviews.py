@@ -48,7 +48,10 @@ def published(file: str, source: str) -> dict[str, Reviews]:
 
 
 def stars_of(file: str, split: Any) -> np.ndarray:
-    """Return the stars of each review; without ratings, IMDB gets 1 or 10 by label."""
+    """Return the stars of each review.
+
+    If IMDB has no column of ratings, negative reviews get 1 star and positive ones 10.
+    """
     if "rating" in split.column_names:
         return np.array(split["rating"], "u1")
     labels = np.array(split["label"], "u1")
@@ -61,7 +64,7 @@ def hashed(text: str) -> int:
 
 
 def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
-    """Return a sentence with the numbers of texts that are found and that differ.
+    """Return the number of texts found, and the numbers of those that differ, as text.
 
     The texts of `ours` are looked up in `theirs`. With `exact`, the stars must agree;
     otherwise, only the class must. Stars of texts that occur more than once among the

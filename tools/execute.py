@@ -3,7 +3,7 @@
 `python -m tools.execute` runs all notebooks of the book, unless names of chapters
 follow. A notebook gets new outputs, clean metadata, a sentence about time and memory,
 and the current numbers in its text (`tools/glued.py`). Its file is replaced only if all
-cells ran on real data without a warning.
+cells ran without a warning.
 """
 
 import argparse
@@ -110,8 +110,8 @@ def run(path: Path, timeout: int) -> str:
     """Run one notebook and replace its file; return a line about time and memory.
 
     Raises:
-        RuntimeError: if a cell fails, warns or writes to standard error, if real data
-            are missing, or if the text mentions a number that no cell stores.
+        RuntimeError: if a cell fails, warns or writes to standard error, or if the text
+            mentions a number that no cell stores.
     """
     notebook = nbformat.read(path, as_version=4)
     old = glued.stored(notebook, path.stem)

@@ -1,10 +1,10 @@
-"""Computed numbers in the text of the book, which `make execute` writes.
+"""Computed numbers that `make execute` writes into the text of the book.
 
 A cell names a number with `glue(awful_ratio="9")`. A sentence of its chapter contains
 `9<!-- awful_ratio -->`, and a sentence of another page contains
 `9<!-- one_step: awful_ratio -->`. Every Markdown viewer shows the number and hides the
-comment. A chapter gets its own numbers when it runs, and `python -m tools.glued`
-updates all pages.
+comment. Running a chapter updates all numbers in its text, and
+`python -m tools.glued` updates all pages.
 """
 
 import ast
@@ -26,7 +26,7 @@ Numbers = dict[tuple[str, str], str]  # by chapter and name
 
 
 def marked(text: str, page: str) -> list[tuple[str, str]]:
-    """Return the chapter and the name of each number in the text of a page."""
+    """Return the chapter and the name of each number with a comment in a text."""
     found = MARK.findall(text)
     return [(chapter or page, " ".join(name.split())) for chapter, name in found]
 

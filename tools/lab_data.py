@@ -5,12 +5,12 @@ tokens, so that no text can be reconstructed. In the folder `lab`, `imdb.js` con
 real reviews. A page that cannot load this script uses `generated.js`, with generated
 reviews, and a page that cannot run scripts shows `still.svg`.
 
-In the folder `lineup`, `imdb.js` lists for each word the short reviews that contain it,
-and gives the numbers of positive and negative test reviews that contain it. This file
-has less than half the bytes of the file in `lab`, so that the landing page loads
-quickly. `rounds.json` contains statistics of the first rounds, which node plays.
-`still.webp` and `still.json` are the picture and the answer of one round, for pages
-without scripts; `card.webp` is for previews of links.
+In the folder `lineup`, `imdb.js` omits rare words. For each other word, it lists short
+reviews with this word, and gives the numbers of positive and negative test reviews with
+it. This file has less than a quarter of the bytes of the file in `lab`, so that the
+landing page loads quickly. `rounds.json` contains statistics of the first rounds, which
+node plays. `still.webp` and `still.json` are the picture and the answer of one round,
+for pages without scripts; `card.webp` is for previews of links.
 """
 
 import json
@@ -205,7 +205,7 @@ def draw_panel(axis: Any, across: np.ndarray, heights: np.ndarray) -> None:
 
 
 def draw_round(models: list[dict[str, list[float]]]) -> None:
-    """Draw the values and scores of two models, and the scores in a second picture."""
+    """Draw values and scores of two models, and only the scores in a second picture."""
     use_style()
     figure, axes = pyplot.subplots(1, 4, figsize=(10.4, 3.0), dpi=100)
     for axis, part in zip(axes, ("value", "score") * 2, strict=True):

@@ -51,7 +51,11 @@ def faults() -> list[Fault]:
 
 
 def planted(fault: Fault, folder: Path) -> Path:
-    """Copy the code and the tests, plant a fault, and return the folder of the copy."""
+    """Copy the code and the tests, plant a fault, and return the folder of the copy.
+
+    Raises:
+        ValueError: if the right text does not occur exactly once in the module.
+    """
     tree = folder / "tree"
     for name in (*PACKAGES, "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name)
@@ -69,7 +73,12 @@ def planted(fault: Fault, folder: Path) -> Path:
 
 
 def noticed(fault: Fault) -> str:
-    """Plant a fault; return the first test that fails, or an empty string."""
+    """Plant a fault; return the first test that fails, or an empty string.
+
+    Raises:
+        ValueError: if the right text does not occur exactly once in the module.
+        RuntimeError: if pytest cannot run the tests.
+    """
     with tempfile.TemporaryDirectory() as folder:
         tree = planted(fault, Path(folder))
         out = Path(folder, "out")

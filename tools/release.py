@@ -14,7 +14,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def notes(changelog: str, version: str) -> str:
-    """Return the section about a version in a changelog, without its heading."""
+    """Return the section about a version in a changelog, without its heading.
+
+    Raises:
+        ValueError: if there is no such section with a date and a text.
+    """
     head = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d\n"
     section = re.search(rf"{head}(.*?)(?=^## |^\[|\Z)", changelog, re.M | re.S)
     if not (section and section[1].strip()):
@@ -23,7 +27,12 @@ def notes(changelog: str, version: str) -> str:
 
 
 def main(tag: str) -> None:
-    """Print the notes of the version that a tag names."""
+    """Print the notes of the version that a tag names.
+
+    Raises:
+        SystemExit: if the tag does not name the version of the package.
+        ValueError: if the changelog has no notes of this version.
+    """
     if tag != f"v{attnsel.__version__}":
         raise SystemExit(f"the tag {tag} is not v{attnsel.__version__}, the version")
     print(notes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), tag[1:]))

@@ -1,9 +1,10 @@
 """Run the README's example with an installed wheel instead of the working tree.
 
-`python -m tools.try_wheel WHEEL FOLDER` replaces FOLDER by an environment. There,
-Python finds the packages of this environment, but neither the editable attnsel nor the
-working tree. A path file adds the folder of these packages. Python ignores the path
-files in that folder, for example the one of the editable attnsel.
+`python -m tools.try_wheel WHEEL FOLDER` replaces FOLDER by a new environment. There,
+Python finds the wheel and the packages of the current environment, but neither the
+editable attnsel nor the working tree. A path file adds the folder of these packages to
+the search path. Python ignores the path files in that folder, for example the one of
+the editable attnsel.
 """
 
 import os

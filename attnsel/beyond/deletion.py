@@ -42,7 +42,7 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 
     Raises:
         ValueError: if the model has more than two classes (use `score_influence`), or
-            another vocabulary than the corpus.
+            if model and corpus have different vocabularies.
         FloatingPointError: if a score is not finite.
     """
     return score_influence(_two_scores(model, corpus), corpus)
@@ -55,11 +55,11 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     The worth of a set of tokens is the logit f of these tokens alone, and the worth of
     the empty set is 0. The values are float64, exact up to rounding, and sum to f in
     each row. The result has the sparsity pattern of `corpus.counts`. The cost is
-    O(T^2) per sequence, which is a few milliseconds for a review.
+    O(T^2) per sequence, for example about 10 milliseconds for T = 100.
 
     Let S contain each token other than t with probability u, independently. The Shapley
-    value of t is the integral of E[f(S, t) - f(S)] over u in [0, 1]. If we write 1/W,
-    for a sum W of weights, as the integral of exp(-l W) over l > 0, we get
+    value of t is the integral of E[f(S ∪ {t}) - f(S)] over u in [0, 1]. If we write
+    1/W, for a sum W of weights, as the integral of exp(-l W) over l > 0, we get
 
     .. math::
 
@@ -72,7 +72,7 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
         R_r = \frac{u w_r b_r e_r}{D_r} .
 
     As a function of u, the integrand is a polynomial of degree T - 1, which
-    Gauss-Legendre quadrature with T/2 + 1 nodes integrates exactly. As a function of
+    Gauss-Legendre quadrature with T // 2 + 1 nodes integrates exactly. As a function of
     log l, it is analytic, so that the trapezoidal rule converges geometrically.
 
     `influence` lists the errors raised. `score_shapley` takes scores, not a model.
@@ -101,9 +101,9 @@ def _two_scores(model: AttentionClassifier, corpus: Corpus) -> Tensor:
     if scores.shape[1] != 2:
         classes = scores.shape[1] - 1
         raise ValueError(
-            f"model: expected one logit, got {classes} classes; to compare two of "
-            "them, pass E p and the difference of their E v_k, (V, 2), to a function "
-            "that takes scores"
+            f"model: expected two classes, got {classes}; to compare classes j and k, "
+            "pass scores of shape (V, 2) with the columns E p and E v_j - E v_k to a "
+            "function that takes scores, such as score_influence"
         )
     return scores
 

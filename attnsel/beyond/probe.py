@@ -54,7 +54,7 @@ class Outside:
             for attention, and nan if no triple s, t, u has three finite log-ratios.
         ghost: weight of a token, such as <cls>, that the classifier adds to each text,
             divided by the weight of a strong token. The strong tokens are the ten with
-            extreme values, and each is sent as a text of 1, 2 and 4 copies. `ghost`,
+            extreme values, and each is sent in texts of 1, 2 and 4 copies. `ghost`,
             the median over these tokens, is 0 if repetition changes nothing, infinite
             for a sum, and nan if f changes in another way.
         dilution: median of (f - f_rest) / (b_s - f_rest) for a strong token s next to
@@ -63,7 +63,8 @@ class Outside:
         strength: median log-weight of a strong token relative to a neutral token, from
             the same outputs, (4,). It is constant for attention, decreases if the
             output saturates, is 0 for a plain mean, and infinite if `dilution` is at
-            least 1.
+            least 1. Both `dilution` and `strength` are nan if no neutral token has a
+            finite log-weight.
         explained: 1 minus the ratio of mean squared error to variance when
             sum w b / sum w predicts f on random sequences of 2 to 8 tokens that were
             not used to fit any number. It is nan if fewer than 15 tokens have a weight.
@@ -120,30 +121,30 @@ class Outside:
             )
         if self.fits:
             return (
-                "on all texts that were tried, an average with one weight per token; "
-                "pairs cannot distinguish one layer of attention from any other such "
-                "average"
+                "on all texts that were tried, the logit is an average with one weight "
+                "per token; pairs cannot distinguish one layer of attention from any "
+                "other such average"
             )
         if self.beyond > 0:
             pairs = "of the pairs with two low or two high values"
             return f"for {self.beyond:.0%} {pairs}, {self._beyond_reason()}"
         return (
-            "the logits of pairs are averages, but those of other texts are not: a "
-            "saturating curve, a normalization by length or noise; the log-weights are "
-            "not those of an attention"
+            "the logits of pairs are averages, but those of other texts are not, for "
+            "example because of a saturating curve, a normalization by length, or "
+            "noise; the log-weights are not those of an attention layer"
         )
 
     def _beyond_reason(self) -> str:
         """Return possible reasons for outputs of pairs outside the range of values."""
         if self.ghost == 0:
             return (
-                "the logit is beyond both, and repeating a token changes nothing: a "
-                "saturating curve or a normalization by length, not an average"
+                "the logit is beyond both, and repeating a token changes nothing, as "
+                "with a saturating curve or a normalization by length, not an average"
             )
         if math.isnan(self.ghost):
             return (
-                "the logit is beyond both, and repeating a token changes it as neither "
-                "a sum nor an extra token in every text would"
+                "the logit is beyond both, and repeating a token changes it neither as "
+                "in a sum nor as with an extra token in every text"
             )
         stronger = (
             "the logit is beyond both, and repeating a token strengthens its effect"
@@ -151,9 +152,9 @@ class Outside:
         if math.isinf(self.ghost):
             return f"{stronger} at least as much as in a sum"
         return (
-            f"{stronger}: a sum over a root of the length, or a <cls> that gets "
-            "attention in every text, with the weight of "
-            f"{self.ghost:.2g} strong tokens"
+            f"{stronger}; possible causes are a sum divided by a root of the length, "
+            "or a <cls> token that gets attention in every text, with "
+            f"{self.ghost:.2g} times the weight of a strong token"
         )
 
 
@@ -216,7 +217,7 @@ def outside(
     )
     if has_weight.mean() < 0.5:
         number = has_weight.sum()
-        message = f"classify: {number} of {len(tokens)} tokens have a weight"
+        message = f"classify: found a weight for {number} of {len(tokens)} tokens"
         warnings.warn(f"{message}; {found.verdict}", stacklevel=2)
     return found
 
@@ -249,8 +250,9 @@ class _Oracle:
             logits = np.asarray(self.classify(part), dtype=np.float64)
             is_of_texts = logits.shape == (len(part),)
             if not (is_of_texts and np.isfinite(logits).all()):
-                wanted = f"one finite number for each of {len(part)} texts"
-                raise ValueError(f"classify: expected {wanted}, got {logits.shape}")
+                got = "nan or inf" if is_of_texts else f"shape {logits.shape}"
+                wanted = f"finite numbers of shape ({len(part)},), one per text"
+                raise ValueError(f"classify: expected {wanted}, got {got}")
             found = np.append(found, logits)
         return found
 
@@ -259,9 +261,8 @@ def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
     """Return a_s - a_t from the output f for the pair s, t and the values b_s and b_t.
 
     The arguments are f, b_s and b_t. With attention, f = (w_s b_s + w_t b_t) / (w_s +
-    w_t), and therefore a_s - a_t = log (b_t - f) / (f - b_s). The result is infinite if
-    f equals exactly one of the two values, and nan if f equals both or is outside their
-    range.
+    w_t), and therefore a_s - a_t = log((b_t - f) / (f - b_s)). The result is infinite
+    if f equals only one of the values, and nan if f equals both or is not between them.
     """
     f = np.asarray(of_pair, dtype=np.float64)
     above = np.asarray(of_other, dtype=np.float64) - f

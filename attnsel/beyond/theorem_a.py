@@ -32,14 +32,13 @@ class Constants:
         selected_votes: y b of the selected token in each of the k sequences that
             contain another token, (k,).
         rival_votes: the largest y b of the other tokens of each such sequence, (k,).
-        n_sequences: the number n of sequences, including n - k with one distinct token.
+        n_sequences: number n of sequences, including the n - k with one distinct token.
         limit_loss: the loss if all attention is on the selected tokens. The excess loss
             is the loss minus `limit_loss`.
         selection_level: the smallest possible excess loss if the attention misses the
             selected token of one sequence.
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
-        gap: the smallest y (b_selected - b_other), which is the value gap if it is
-            positive.
+        gap: the smallest y (b_selected - b_other), the value gap if positive.
         A: the largest n / (g_X gap_X); g_X and gap_X are g and the gap of sequence X.
         g_inf: the smallest g = 1 / (1 + exp(y b_selected)) of the k sequences.
         count_ratio: the largest ratio of the count of the selected token to the count
@@ -48,8 +47,7 @@ class Constants:
         D: the largest difference of u·E between two unselected tokens of a sequence.
         M: the largest distance between two embeddings of the same sequence.
         h_norm: norm of the shortest h that `certificate` finds; inf if it finds none.
-        Lambda: M / g_inf; its product with the excess loss bounds the norm of the
-            gradient.
+        Lambda: M / g_inf; times the excess loss, it bounds the gradient's norm.
         beta: M² (2 + largest y (b_selected - b_other)) / g_inf; its product with the
             excess loss bounds the norm of the Hessian.
     """
@@ -128,8 +126,10 @@ def certificate(
         selected: the id of one token of each sequence, (n,).
 
     Raises:
-        ValueError: if the corpus or the selection does not fit the model, or if no p
-            selects these tokens.
+        TypeError: if an id in `selected` is not an integer.
+        ValueError: if a parameter is not finite, if the model has a matrix `key_query`,
+            if the corpus or the selection does not fit the model, or if no p selects
+            these tokens.
         RuntimeError: if the solver of `max_margin` fails.
 
     Example:

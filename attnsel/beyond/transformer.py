@@ -92,7 +92,7 @@ class Transformer(nn.Module):
 
     Args:
         n_tokens: V, the number of tokens.
-        dim: d, the dimension of the states.
+        dim: d, the dimension of the states, a multiple of `heads`.
         layers: number of blocks.
         heads: number of attention heads in each block.
         norm: place of LayerNorm: "post" (after each sum), "pre" (before each layer), or

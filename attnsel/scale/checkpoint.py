@@ -25,15 +25,14 @@ class Checkpoint:
     """The checkpoint file of one training run, identified by the settings of the run.
 
     Args:
-        path: path of the file. If there are several processes, only the first one
-            writes it.
+        path: path of the file, which only the first of several processes writes.
         settings: names and values of the settings that must be the same when a run
             resumes from the file.
         size: expected size of the file in bytes, used to check for free disk space
             before the first step.
 
     Raises:
-        FileNotFoundError: if the folder does not exist.
+        FileNotFoundError: if the folder of `path` does not exist.
         OSError: if the file cannot be written, or if there is too little free space.
     """
 
@@ -49,8 +48,8 @@ class Checkpoint:
             raise OSError(f"checkpoint: {self.path} cannot be written")
         free = shutil.disk_usage(folder).free
         if free < size:
-            room = f"{size / 1e6:,.0f} MB are needed, {free / 1e6:,.0f} MB are free"
-            raise OSError(f"checkpoint: no space for {self.path}: {room}")
+            room = f"but the disk has only {free / 1e6:,.0f} MB of free space"
+            raise OSError(f"checkpoint: {self.path} needs {size / 1e6:,.0f} MB, {room}")
 
     def is_due(self) -> bool:
         """Return whether `SAVE_EVERY` seconds have passed without a save."""
@@ -63,7 +62,7 @@ class Checkpoint:
         the parameters of the checkpoint.
 
         Raises:
-            ValueError: if the file is damaged, is no checkpoint, or is of another run.
+            ValueError: if the file is damaged, not a checkpoint, or from another run.
         """
         if not self.path.exists():
             return None
@@ -81,7 +80,7 @@ class Checkpoint:
         return state
 
     def write(self, state: dict[str, Any]) -> None:
-        """Let the first process save a state; an error does not change the old file."""
+        """Let the first process save a state; if this fails, the old file remains."""
         if is_first():
             write_files({self.path: {"settings": self.settings, **state}})
         self.saved = time.monotonic()
@@ -98,7 +97,7 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
 
 
 def belongings(model: nn.Module, corpus: Corpus, test: Corpus | None) -> dict[str, Any]:
-    """Return, by name, all data that identify a checkpoint, except the settings.
+    """Return a dictionary of all data, except settings, that identify a checkpoint.
 
     They include the number of processes, digests of the texts and the labels, and a
     digest of the initial model.
@@ -112,10 +111,7 @@ def belongings(model: nn.Module, corpus: Corpus, test: Corpus | None) -> dict[st
         parts["test texts"] = _text_digest(test)
         parts["test labels"] = tensor_digest([test.targets])
     everywhere = gathered(parts)
-    found: dict[str, Any] = {
-        "processes": len(everywhere),
-        "test": test is not None,
-    }
+    found: dict[str, Any] = {"processes": len(everywhere), "test": test is not None}
     for name in parts:
         found[name] = ", ".join(str(part[name]) for part in everywhere)
     found["start"] = tensor_digest(model.state_dict().values())

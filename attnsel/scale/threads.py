@@ -54,8 +54,8 @@ class ThreadPool:
     def run(self, work: Callable[[int], None], n: int) -> None:
         """Call work(0), ..., work(n - 1) once each, and wait for all calls.
 
-        If a call raises an exception, no further calls begin, and the exception is
-        raised after the calls that have begun.
+        If a call raises an exception, no further call begins, and the exception is
+        raised when all calls that have begun are finished.
         """
         pieces = iter(range(n))  # each thread takes its next piece from here
         stopped = threading.Event()

@@ -69,7 +69,7 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
     changed, the true rate of false discoveries can therefore be far above the nominal
     one. In this case, give such texts the same name in `groups`, or use
     `attnsel.report`, which leaves near copies out. If the corpus has no texts, each
-    sequence counts.
+    sequence counts separately.
 
     Labels are not independent if they depend on, for example, the author or the film.
     With `groups`, each group counts at most once on each of two sides: among the texts
@@ -92,7 +92,7 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
     Args:
         corpus: labelled texts.
         groups: n strings or numbers that name the group of each text, for example its
-            author. A text without a name is a group of its own.
+            author. Texts without a name are not grouped by name.
 
     Returns:
         float64 in [0, 1]: (V,) for two classes, (V, K) for more.

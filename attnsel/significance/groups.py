@@ -1,4 +1,4 @@
-"""Groups of texts that count as one observation, such as exact copies of a text.
+"""Groups of texts that count as one observation, such as copies of a text.
 
 Texts can also form a group because they share, for example, an author or a film.
 """
@@ -45,9 +45,10 @@ def same_texts(corpus: Corpus) -> np.ndarray:
 def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
     """Return the group number of each sequence, int64 (n,), from 0 without gaps.
 
-    Two sequences are in the same group if they have the same name in `groups` or if
-    their texts are exact copies. Two sequences that are both in a group with a third
-    one are in the same group. Sequences without a name are not grouped by name.
+    Two sequences are in the same group if they have the same name in `groups`, or if
+    their texts differ at most in case and spacing. Two sequences that are in a group
+    with a third one are in the same group. Sequences without a name are grouped only by
+    their texts.
 
     Args:
         corpus: n sequences.
@@ -63,7 +64,7 @@ def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
     names, _ = pd.factorize(pd.Series(groups))
     if len(names) != n:
         left_out = sum(map(len, corpus.left_out.values()))
-        hint = f"; {left_out:,} rows were left out, see corpus.left_out"
+        hint = f"; the rows in corpus.left_out ({left_out:,}) need no name"
         raise ValueError(
             f"groups: expected {n} names, one per text of the corpus, got {len(names)}"
             f"{hint if left_out else ''}"

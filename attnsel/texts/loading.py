@@ -62,17 +62,17 @@ def load_corpus(
     no network and have no texts (`Corpus.texts` is None).
 
     Args:
-        source: "imdb", "yelp" (negative, positive), "imdb-rating" (1 to 10, without 5
-            and 6), "yelp-full" (1 to 5 stars), "generated" or "generated-full" (reviews
-            generated from a grammar, with 2 and 5 classes); a file that pandas can
-            read, such as CSV, JSON, Parquet or Excel, possibly compressed; a folder
-            that contains files such as train.csv and test.csv, one folder of text files
-            per class, or the output of `save_to_disk`; a pattern such as
-            `"parts/*.csv"`; a table of pandas, polars, Arrow or `datasets`; a list of
-            records or pairs; a tuple (texts, labels); a dictionary of columns; an open
-            file; a URL; or the name "owner/name" of a data set on the Hub.
-        split: "train", "test" or another split of the source. A single table has only
-            the split "train".
+        source: "imdb" or "yelp" (negative and positive reviews), "imdb-rating" (ratings
+            from 1 to 10 without 5 and 6), "yelp-full" (1 to 5 stars), "generated" or
+            "generated-full" (reviews generated from a grammar, with 2 or 5 classes); a
+            file that pandas can read, such as CSV, JSON, Parquet or Excel, possibly
+            compressed; a folder that contains files such as train.csv and test.csv, one
+            folder of text files per class, or the output of `save_to_disk`; a pattern
+            such as `"parts/*.csv"`; a table of pandas, polars, Arrow or `datasets`; a
+            list of records or pairs; a tuple (texts, labels); a dictionary of columns;
+            an open file; a URL; or the name "owner/name" of a data set on the Hub.
+        split: "train", "test" or another split of the source. A table in memory has
+            only the split "train".
         text: name of the column of texts, regardless of case and surrounding spaces.
         label: name of the column of labels; None for texts without labels.
         vocab: vocabulary, as in `Corpus.from_texts`. For a test split, pass the
@@ -88,8 +88,8 @@ def load_corpus(
 
     Raises:
         ValueError: if the corpus, file or split does not exist or cannot be read, if
-            `limit` exceeds the number of usable rows, if all rows are in one class, or
-            in the cases that `Corpus.from_texts` lists.
+            `limit` exceeds the number of usable rows, if `tokenize` is given for IMDB
+            or Yelp, or in the cases that `Corpus.from_texts` lists.
         KeyError: if a column is missing; the message lists the columns of the table.
         TypeError: if the source has none of the listed types.
     """
@@ -183,7 +183,7 @@ def read_split(source: Any, split: str, wanted: Columns) -> tuple[str, Any]:
     if isinstance(source, str) and source in CORPORA:
         raise ValueError(
             f"source: {source!r} comes as counts of words, and a report needs texts; "
-            f"give {_published(source)!r}, which loads them from the Hub"
+            f"pass {_published(source)!r} to load them from the Hub"
         )
     if isinstance(source, str) and source in GENERATED:
         return "generated", _generated_table(source, split)

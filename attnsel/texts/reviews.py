@@ -5,7 +5,7 @@ and of a closing. Only the opinion word of a sentence depends on the label. It i
 with weights that depend on the class. Class k of K has the position t_k; the positions
 are evenly spaced from -1 to 1. Half of the weight of a word of strength s is divided
 between the two classes whose positions are next to s, and the nearer class receives
-more of it. The other half is divided between all classes in proportion to 1 + s t_k.
+more of it. The other half is divided among all classes in proportion to 1 + s t_k.
 For K = 2 both rules agree, and the lean of a word that is never negated equals its
 strength, apart from chance. A small share of the opinions is "not" followed by a word
 of the opposite class. As in real reviews, a model that ignores word order

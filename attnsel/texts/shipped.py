@@ -2,10 +2,11 @@
 
 A file in `counts/` contains the training and test reviews of a data set. It is a NumPy
 archive of streams, each compressed by LZMA. The matrix of counts is stored by columns.
-The column of a token consists of the number of reviews that contain the token, the rows
-of these reviews as differences, and the token's count in each review. The order of the
-words is not stored, so no review can be reconstructed. The file also contains the stars
-of each review and eight bytes of the SHA-256 hash of its published text.
+The column of a token consists of the number of reviews that contain the token, the
+differences between the successive rows of these reviews, and the token's count in each
+of them. The order of the words is not stored, so no review can be reconstructed. The
+file also contains the stars of each review and the first eight bytes of the SHA-256
+hash of its published text.
 
 `sources.json` describes the files; `tools/count_reviews.py` writes and checks them.
 """

@@ -26,10 +26,10 @@ PIPE_CLOSED = 141  # exit code that a shell expects after a closed pipe
 OPTIONS = "text|label|groups|limit|rate|min_count|tokenize|seed"
 # Tables to write next to the page: option, attribute of the report, and help text.
 TABLES = {
-    "csv": ("table", "table of all results to write"),
-    "suspects": ("suspects", "table of texts whose labels look wrong to write"),
-    "rows": ("rows", "table of all rows with one of the top findings to write"),
-    "copies": ("copies", "table of copies and near copies to write"),
+    "csv": ("table", "write a table of all results"),
+    "suspects": ("suspects", "write a table of the texts whose labels look wrong"),
+    "rows": ("rows", "write a table of all rows with one of the top findings"),
+    "copies": ("copies", "write a table of copies and near copies"),
 }
 # First characters of a formula in a spreadsheet; the last four are full-width.
 FORMULA = tuple("=+-@\t\n\uff1d\uff0b\uff0d\uff20")
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         "--rate",
         type=float,
         default=0.05,
-        help="false-discovery rate, between 0 and 1 (default: 0.05)",
+        help="false-discovery rate, above 0 and at most 0.99 (default: 0.05)",
     )
     add(
         "--min-count",

@@ -1,11 +1,11 @@
-"""Near copies: texts that share sequences of words which are rare in other texts.
+"""Near copies: texts that share word sequences which are rare in other texts.
 
 The likeness of two texts is the Jaccard index of their sequences of three words, that
 is, the number of sequences in both texts divided by the number in at least one. The
 likeness ignores digits, punctuation, and sequences that many texts contain. For
 example, a disclaimer at the end of a tenth of the texts does not make these texts near
-copies. Long texts are also near copies if they share most of all their sequences, rare
-or not.
+copies. Long texts are also near copies if they share most of their sequences, whether
+these are rare or not.
 """
 
 import numpy as np
@@ -30,8 +30,8 @@ MOST = 10_000_000  # sequences that are compared; if there are more, a random pa
 def find_near_copies(order: InOrder, vocab: Vocab) -> np.ndarray:
     """Return the position of the centre of each text's near copies, int64 (n,).
 
-    The centre of a text without near copies is the text itself. Near copies are linked
-    to one centre and not in chains. The text with the largest number of near copies is
+    The centre of a text without near copies is the text itself. A near copy is linked
+    to its centre directly, not through others. The text with the most near copies is
     the first centre. A text of one or two words has one sequence, the whole text.
     """
     texts, codes = _sequences(order, vocab)

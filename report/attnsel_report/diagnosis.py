@@ -30,7 +30,7 @@ class Diagnosis:
             pairs of a token and a class.
         attention: correlation of E p with the absolute lean; for K > 2, with the
             largest absolute lean over the classes.
-        values_z: the same correlation with `label_z` in place of the lean.
+        values_z: as `values`, with `label_z` in place of the lean.
         attention_z: correlation of E p with the absolute value of `label_z`; for K > 2,
             with the largest absolute value over the classes.
         beyond_luck: attention on the tokens that the function `beyond_luck` marks,

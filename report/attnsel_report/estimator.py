@@ -105,8 +105,8 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         """Train on texts and their labels, and return the estimator.
 
         A text with the sample weight w counts as w texts in the loss; with w = 0, it is
-        ignored. For `min_count`, every other text counts once, whatever its weight. A
-        text without a token of the vocabulary counts for `prior_` but not for the loss.
+        ignored. For `min_count`, each text with a positive weight counts once. A text
+        without a token of the vocabulary counts for `prior_` but not for the loss.
 
         Raises:
             ValueError: if a setting is out of range, if there are no texts, if a text

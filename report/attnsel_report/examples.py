@@ -61,7 +61,10 @@ def find_words(
 
 
 def find_edge(corpus: Corpus, row: int, size: int, side: str) -> Example | None:
-    """Return the first `size` tokens of a text, or the last if `side` is "ends"."""
+    """Return the first `size` tokens of a text, or the last if `side` is "ends".
+
+    The result is None if the text is missing or has no token.
+    """
     if corpus.texts is None:
         return None
     text = corpus.texts[row]
@@ -170,9 +173,10 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
 
 
 def first_tokens(corpus: Corpus, size: int) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus of the first `size` tokens, and the positions of the kept rows.
+    """Return a corpus of the first `size` tokens of the vocabulary, and the kept rows.
 
-    Rows without any of these tokens are left out. The new corpus contains the texts.
+    Rows without any of these tokens are left out, and the positions of all other rows
+    are returned. The new corpus contains the texts.
     """
     head = Vocab(corpus.vocab[:size], corpus.vocab.classes, corpus.vocab.tokenize)
     return _filled(corpus.counts[:, :size], corpus, head, texts=corpus.texts)

@@ -36,15 +36,16 @@ def described(
         names: names of the rows of the source, by row number.
 
     Returns:
-        All findings, with phrases as the names of merged first findings; examples of
-        each of the first findings in texts of its class; and a data frame of the
-        training texts that contain one of the first findings, except for measures.
+        All findings, where the name of a merged finding among the first ones is a
+        phrase; examples of each of the first findings in texts of its class; and a data
+        frame of the training texts, one per group, that contain one of the first
+        findings, except for measures.
     """
     one = train.firsts()
     corpus = one.corpus
     labels = corpus.targets.numpy()
     classes = np.array([str(name) for name in corpus.classes], object)
-    called = findings["token"].tolist()
+    called = findings["token"].copy()  # of strings, also if it is empty
     places: dict[str, list[Example]] = {}
     tables = []
     for number, finding in enumerate(findings.head(FIRST).to_dict("records")):

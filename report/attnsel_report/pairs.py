@@ -29,7 +29,7 @@ class Pairs:
     holds: csr_array
 
     def names(self, vocab: Sequence[str]) -> list[str]:
-        """Return the name of each pair: its two tokens, separated by a blank."""
+        """Return the name of each pair: its two tokens, separated by a space."""
         pairs = self.ids.tolist()
         return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
 
@@ -106,8 +106,8 @@ def pair_p(pairs: Pairs, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
 
     A pair has three exact p-values: among all sequences, among the sequences with its
     left token, and among the sequences with its right token. The function returns the
-    largest of the three, so that a pair is not significant only because one of its
-    tokens is. Each sequence counts as one observation, so pass only one sequence of
+    largest of the three, so that a significant token alone does not make a pair
+    significant. Each sequence counts as one observation, so pass only one sequence of
     each group.
 
     Returns:

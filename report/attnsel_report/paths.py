@@ -24,7 +24,7 @@ def free_place(path: str | os.PathLike[str], *, force: bool = False) -> Path:
             pass
     except OSError as error:
         raise type(error)(
-            f"nothing can be written in {file.parent} ({error.strerror})"
+            f"no file can be written to {file.parent} ({error.strerror})"
         ) from error
     if force or not file.exists():
         return file

@@ -116,7 +116,7 @@ def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarra
 
 
 def shared_tokens(counts: csr_array) -> np.ndarray:
-    """Return tokens that occur in at least LEAST_TEXTS texts, or else all tokens.
+    """Return the tokens in at least LEAST_TEXTS texts, or all tokens if there are none.
 
     A regression uses only these tokens, because a token that occurs in a single text
     gives no information about other texts. The counts are (n, V).
@@ -127,7 +127,7 @@ def shared_tokens(counts: csr_array) -> np.ndarray:
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:
-    """Return the training step with the lowest loss on a held-out tenth of texts."""
+    """Return the step (1 or more) with the lowest loss on a held-out tenth of texts."""
     order = _random_order(len(corpus), seed)
     size = max(len(corpus) // 10, 1)
     validation = corpus[order[:size]]
@@ -139,7 +139,7 @@ def best_steps(corpus: Corpus, seed: int = 0) -> int:
 
 
 def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
-    """Return a corpus with shuffled labels, and the scores of a model trained on it."""
+    """Return a corpus with shuffled labels, and scores E p of a model trained on it."""
     order = _random_order(len(corpus), seed)
     control = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
     scores = trained(control, steps, seed).scores()
@@ -214,12 +214,13 @@ def masked_table(
     tokens: pd.DataFrame,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return the loss of held-out accuracy when a token is masked in all texts.
+    """Return the held-out accuracy that is lost when a token is masked in all texts.
 
-    For each of the first tokens in the table `tokens` that the model uses, the model is
-    retrained from the same initialization and for as many steps, without this token.
-    Losses are in percentage points, over all held-out texts and over those that contain
-    the token. Each loss has the half-width of its 95% interval.
+    For each of the first MASKED tokens in the table `tokens` that the model uses, the
+    model is retrained without this token, from the same initialization and for `steps`
+    steps. The result contains the percentage points lost on all held-out texts and on
+    those with the token (nan if there are none), and half-widths of 95% intervals. In a
+    large corpus, fewer tokens are masked, or none.
     """
     cost = train.counts.nnz * (train.n_classes + 1) * steps
     affordable = int(PATIENCE // max(cost, 1))
@@ -283,7 +284,7 @@ def read_without(
 
 
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
-    """Return up to WORST misclassified texts, with the least likely labels first."""
+    """Return up to WORST misclassified texts, beginning with the least likely label."""
     test, kept = first_tokens(test, len(model.embeddings))
     labels = test.targets
     with torch.no_grad():

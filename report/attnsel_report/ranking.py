@@ -20,7 +20,7 @@ TOGETHER = 0.8  # smallest Jaccard index of the texts of merged findings
 
 
 class Evidence(NamedTuple):
-    """The tables of a report, and the texts that contain the features in their rows.
+    """The tables of a report, and the texts that contain the feature of each row.
 
     Attributes:
         tables: the tables "tokens", "pairs", "form" and "measures", with q-values.

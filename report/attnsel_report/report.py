@@ -76,7 +76,7 @@ def report(
     tokenize: Tokenizer | None = None,
     seed: int = 0,
 ) -> Report:
-    """Report which words predict the label and how significant they are.
+    """Report the words that predict the label, and how significant they are.
 
     The report also tests a model on held-out texts. A text counts once, together with
     all its copies and near copies. If the source has no test split, a fifth of its
@@ -84,8 +84,8 @@ def report(
 
     Args:
         source: a source of texts as in `load_corpus`, for example a file, a folder, a
-            table or the name of a data set on the Hub, but not "imdb" or "yelp", which
-            come as counts of words; or a Corpus with texts.
+            table or the name of a data set on the Hub, but not a corpus that comes as
+            counts of words, such as "imdb"; or a Corpus with texts.
         text: name of the column of texts, or a list of names of columns whose texts are
             joined. If a file has no column names, give positions, from 0.
         label: name of the column of labels.
@@ -102,12 +102,13 @@ def report(
         seed: seed of the sample, the held-out texts and the models, at least 0.
 
     Raises:
-        ValueError: if `rate`, `min_count` or `seed` is out of range, if the number of
-            group names differs from the number of rows, if there are fewer than ten
-            distinct texts, if all training texts are of one class, if the test split
-            has only copies of training texts or only other classes, if no token is
-            frequent enough, if a source has no texts, or if the rows cannot be read.
+        ValueError: if `limit`, `rate`, `min_count` or `seed` is out of range, if the
+            number of group names differs from the number of rows, if there are fewer
+            than ten distinct texts, if all training texts are of one class, if the test
+            split has only copies of training texts or only other classes, if no token
+            is frequent enough, if the source has no texts, or if it cannot be read.
         KeyError: if a column is missing.
+        TypeError: if the source has none of the types that `load_corpus` lists.
     """
     check_number("rate", rate, above=0, most=0.99)
     check_number("min_count", min_count, 1, integer=True, optional=True)
@@ -140,8 +141,9 @@ def _check_classes(parts: Parts) -> None:
         name = str(train.classes[numbers[0]])
         raise ValueError(
             f"labels: after the split, all training texts are of class {name!r}, "
-            "because the other texts are near copies of one another, or one group, and "
-            "were held out together. Add more texts of other classes"
+            "because the texts of the other classes are near copies of one another, or "
+            "belong to one group, so that they were held out together. Add more texts "
+            "of other classes"
         )
 
 
@@ -232,13 +234,13 @@ def _size(parts: Parts, min_count: int | None) -> int:
         least = suitable_min_count(times)
     elif times.max() < least:
         raise ValueError(
-            f"min_count: no token occurs {least} times in the training texts, because "
-            f"the most frequent one occurs {times.max():.0f} times; use a smaller one"
+            f"min_count: expected at most {times.max():.0f}, because no token occurs "
+            f"more often in the training texts, got {least}"
         )
     size = max(int((times >= least).sum()), 1)
     if not test.counts[:, :size].nnz:
         raise ValueError(
-            f"source: no held-out text contains one of the {size:,} tokens that the "
+            f"source: no held-out text contains any of the {size:,} tokens that the "
             "model uses; give more texts, or a smaller min_count="
         )
     return size

@@ -32,26 +32,27 @@ class Report:
         facts: facts about the data, each with its meaning.
         tokens: data frame of all tokens in at least two texts, the strongest evidence
             first; `COLUMNS` of `attnsel_report.tables` explains the main columns.
-        pairs: the same table for pairs of neighbouring tokens in at least five texts.
-        form: the same table for beginnings, endings and kinds of content.
+        pairs: such a table of pairs of neighbouring tokens in at least five texts.
+        form: such a table of beginnings, endings and kinds of content.
         measures: data frame that compares lengths and characters of texts by class.
         signs: distinct significant findings of all tables, sorted by `top_findings`.
-        examples: for each of the first findings, by name, pieces of texts of its class.
+        examples: dictionary from the name of each of the first findings to pieces of
+            texts of its class.
         rows: data frame of the training texts with one of the first findings, except
             measures; of each group, only the first text is included.
         train: distinct training texts, with all of their tokens.
         test: distinct held-out texts.
         rate: false-discovery rate over all results.
         grouped: name of the groups, such as the name of their column, or None.
-        model: attention classifier on the most frequent tokens; None if there are too
-            many classes, and then only `copies` of the following attributes is given.
+        model: attention classifier on the most frequent tokens. If there are too many
+            classes, it is None, and no attribute below except `copies` is set.
         steps: number of training steps of the model.
         copies: data frame of the rows that are copies or near copies of another row.
         suspects: data frame of the texts whose labels look wrong, the most suspicious
             first.
-        masked: data frame of the accuracy that is lost without single tokens.
-        accuracy: shares of held-out texts classified correctly, by classifier.
-        misread: misclassified held-out texts whose label has the lowest probability.
+        masked: data frame of the accuracy that is lost when a token is masked.
+        accuracy: share of held-out texts that each classifier classifies correctly.
+        misread: misclassified held-out texts whose labels have the lowest probability.
         diagnosis: results of `diagnose` for the model on held-out texts.
         figure: plot of attention against lean, as SVG.
     """

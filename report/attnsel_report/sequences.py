@@ -76,7 +76,10 @@ def in_order(corpus: Corpus) -> InOrder:
         ValueError: if the corpus has no texts.
     """
     if corpus.texts is None:
-        raise ValueError(f"the tokens of {corpus.name} are kept without their order")
+        raise ValueError(
+            f"corpus: {corpus.name} contains counts without texts, so the order of its "
+            "tokens is unknown; make a corpus with Corpus.from_texts"
+        )
     vocab = corpus.vocab
     blocks = _split(corpus.texts, vocab.tokenize, "reading in order")
     return _joined(blocks, vocab)

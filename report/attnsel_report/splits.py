@@ -39,7 +39,7 @@ class Sample:
 
     Attributes:
         corpus: the texts, with all of their tokens.
-        groups: group number of each text, from 0, int64 (n,). A text that shares no
+        groups: group number of each text, from 0, int64 (n,). A text that belongs to no
             group has a number of its own.
         rows: positions of the texts among the rows that were read, int64 (n,).
     """
@@ -67,11 +67,11 @@ class Repeats:
 
     Attributes:
         copies: number of rows whose text is a copy of an earlier text.
-        torn: number of copies with another label than the first row with this text.
+        torn: number of copies labelled differently from the first row with this text.
         most: the text that occurs most often.
         times: number of occurrences of the text `most`.
         labelled: number of occurrences of the text `most` with each label.
-        near: number of texts that nearly copy another text, which is not counted.
+        near: number of near copies, without the texts that they nearly copy.
         rows: number of rows that have a text, a label and a token.
         seen: number of rows of the test split that are copies or near copies of a
             training text.
@@ -122,7 +122,7 @@ class Parts:
         repeats: numbers of copies and near copies.
         copies: data frame of the rows that are copies or near copies of another row.
         grouped: name of the groups, such as the name of their column, or None.
-        telling: columns that predict the label on their own, or else the given groups.
+        telling: how well the given groups (or else columns) predict the label.
     """
 
     train: Sample
@@ -220,8 +220,8 @@ def _check_sides(
         raise too_few(len(is_test))
     if n_tables > 1 and (is_test == seen).all():
         raise ValueError(
-            "source: each text of the test split copies, or nearly, a training text; "
-            "give the training split alone, of which a fifth is held out"
+            "source: each text of the test split is a copy or near copy of a training "
+            "text; give the training split alone, of which a fifth is held out"
         )
     learned, held = (set(corpus.targets[mask].tolist()) for mask in (~is_test, is_test))
     if held and learned.isdisjoint(held):
@@ -328,8 +328,9 @@ def _column_of_groups(groups: str, there: Sequence[Hashable]) -> Hashable:
         return find_columns(there, Columns(groups, None)).text
     except KeyError as error:
         raise KeyError(
-            f"groups: expected a column {groups!r} beside those of texts and labels, "
-            f"got {shortened(there, SHOWN) or 'no other'}; name yours by groups="
+            f"groups: expected a column {groups!r} besides the columns of texts and "
+            f"labels, got {shortened(there, SHOWN) or 'no other'}; pass the name of "
+            "your column as groups="
         ) from error
 
 

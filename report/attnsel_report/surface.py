@@ -62,11 +62,12 @@ MEASURES = {
 def form_table(
     train: Sample, test: Sample, order: InOrder, again: InOrder
 ) -> tuple[pd.DataFrame, csr_array]:
-    """Return a table of kinds of content, beginnings and endings, and a matrix.
+    """Return a table of features of texts, and a matrix that marks the texts with each.
 
-    The columns of the table are as in `trait_table`. The matrix (n, ids) marks the
-    training texts with each feature. Features in fewer than LEAST_TEXTS training texts
-    are left out. `order` and `again` contain the tokens of `train` and of `test`.
+    The features are kinds of content, beginnings and endings. The columns of the table
+    are as in `trait_table`. The matrix has a row for each training text. Features in
+    fewer than LEAST_TEXTS training texts are left out. `order` and `again` contain the
+    tokens of `train` and of `test`.
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)

@@ -21,7 +21,8 @@ def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
     regression on tf-idf of `shared_tokens` gives the probabilities of the texts in a
     part. The regression is trained on the other parts, or on a sample of them that
     `some_to_learn` draws. A class that occurs in only one part has probability 0 in
-    that part. The probabilities of a text are nan if the regression has been trained on
+    that part. If the other parts contain a single class, it has probability 1.
+    Otherwise the probabilities of a text are nan if the regression has been trained on
     none of its tokens.
     """
     counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()

@@ -79,12 +79,14 @@ def token_table(train: Sample, test: Sample) -> pd.DataFrame:
     counts, vocab = train.corpus.counts, train.corpus.vocab
     table = trait_table(train, test, vocab, counts, test.corpus.counts)
     by_class = label_z(train.corpus).numpy().reshape(len(vocab), -1)
+    if by_class.shape[1] == 1:
+        by_class = np.hstack([-by_class, by_class])
     z = _own(by_class[table["id"]], table["class number"].to_numpy())
     return table.assign(z=z)
 
 
 def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return tables with common q-values, each table with the strongest evidence first.
+    """Return tables with common q-values, each table in order of decreasing evidence.
 
     The q-values are computed over the rows of all tables, so that one rate bounds the
     false discoveries of the whole report. The column `q` replaces the columns `p` and

@@ -14,7 +14,7 @@ from attnsel_readers.frames import is_dataset
 
 
 class Table(NamedTuple):
-    """Rows of a split; the index of each column is the row's position in the split.
+    """Rows of a split; the index of each column contains their positions in the split.
 
     Attributes:
         name: name of the source.

@@ -161,14 +161,14 @@ def test_a_cls_that_is_attended_to_is_one_more_token():
     strong = np.concatenate([order[:5], order[-5:]])
     assert ghost.ghost == pytest.approx(np.median(1 / w[strong]), rel=1e-4)
     assert ghost.verdict.endswith(
-        "a sum over a root of the length, or a <cls> that gets attention in every "
-        f"text, with the weight of {ghost.ghost:.2g} strong tokens"
+        "a sum divided by a root of the length, or a <cls> token that gets attention "
+        f"in every text, with {ghost.ghost:.2g} times the weight of a strong token"
     )
 
 
 def test_hard_attention_has_no_weights_and_says_so():
     b, _ = drawn()
-    with pytest.warns(UserWarning, match="1 of 40 tokens have a weight; for 100%"):
+    with pytest.warns(UserWarning, match="a weight for 1 of 40 tokens; for 100%"):
         found = ask(lambda ids: max(b[ids], key=abs))
     assert (found.hard, found.beyond, found.ghost) == (1, 0, 0)
     assert "hard attention or a maximum" in found.verdict
@@ -187,7 +187,7 @@ def test_the_verdict_names_what_pairs_cannot_decide():
     assert ask(lambda ids: b[ids].sum() * len(ids) ** 0.2).ghost == math.inf
     layer = ask(lambda ids: average(b[ids], a[ids]))
     assert (layer.ghost, layer.hard) == (0, 0)
-    assert layer.verdict.startswith("on all texts that were tried, an average")
+    assert layer.verdict.startswith("on all texts that were tried, the logit is an")
     curve = ask(lambda ids: math.tanh(np.mean(b[ids])))
     assert "a saturating curve" in curve.verdict
 
@@ -195,8 +195,8 @@ def test_the_verdict_names_what_pairs_cannot_decide():
 @pytest.mark.parametrize(
     ("classify", "message"),
     [
-        (lambda texts: [0.0], "classify: expected one finite number"),
-        (lambda texts: [math.nan] * len(texts), "classify: expected one finite"),
+        (lambda texts: [0.0], "classify: expected .*, got shape .1,"),
+        (lambda texts: [math.nan] * len(texts), "one per text, got nan or inf"),
         (lambda texts: [1.0] * len(texts), "the same number for all"),
         (lambda texts: [float(text > "w17") for text in texts], "seem to be classes"),
     ],

@@ -156,7 +156,7 @@ def test_h_is_ahead_where_theorem_a_wants_it(seed: int) -> None:
 
 @given(seed=SEEDS)
 @settings(max_examples=4 * MORE)
-@pytest.mark.filterwarnings("ignore:gradient_flow ended:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:gradient_flow stalled:RuntimeWarning")
 def test_the_flow_never_breaks_what_a_certificate_claims(seed: int) -> None:
     model, corpus, selected, found = certified(seed, near=True)
     start = float(model.cls.detach().norm())
@@ -230,7 +230,7 @@ MODEL_USES = {
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.filterwarnings("ignore:gradient_flow ended:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:gradient_flow stalled:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:.*left out:UserWarning")
 def test_nothing_changes_the_corpus_it_is_given(seed: int) -> None:
     words = np.random.default_rng(seed).choice(list("abcde"), (9, 4))

@@ -110,7 +110,7 @@ def test_what_counts_cannot_give_is_an_error(arguments, message):
 
 
 def test_a_report_on_counts_says_where_the_texts_are():
-    with pytest.raises(ValueError, match="needs texts; give 'stanfordnlp/imdb', which"):
+    with pytest.raises(ValueError, match="needs texts; pass 'stanfordnlp/imdb' to"):
         report("imdb")
 
 

@@ -208,7 +208,7 @@ def test_contradictory_selections_are_named() -> None:
 @pytest.mark.parametrize(
     ("selected", "E", "message"),
     [
-        ([0], THREE, "selected: 1 for 2 sequences"),
+        ([0], THREE, "selected: expected 2, .*, got 1"),
         ([0, 0], THREE, "selected: sequence 1 does not contain .'a'.$"),
         ([0, 17], THREE, "selected: sequence 1 does not contain .17.$"),
         ([[0], []], THREE, "selected: sequence 1 has no selected token"),

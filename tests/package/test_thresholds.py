@@ -103,7 +103,7 @@ BOUNDS = [
 
 
 @pytest.mark.parametrize(("call", "name", "inside", "outside"), BOUNDS)
-@pytest.mark.filterwarnings("ignore:.* of 3 rows are left out")
+@pytest.mark.filterwarnings("ignore:.* of 3 rows (is|are) left out")
 def test_what_just_passes_and_what_just_does_not(call, name, inside, outside):
     for value in inside:
         call(value)
@@ -138,7 +138,7 @@ def test_an_answer_of_the_solver_is_right_to_a_millionth(
 def test_a_rank_correlation_needs_ten_points(n):
     x = torch.arange(12.0)
     x[n:] = torch.nan
-    expected = pytest.raises(ValueError, match="at least 10 points .*, got 9")
+    expected = pytest.raises(ValueError, match="at least 10 points, got 9")
     with nullcontext() if n == 10 else expected:
         correlation = rank_correlation(x, -torch.arange(12.0))
         assert correlation.value == pytest.approx(-1)
@@ -165,7 +165,7 @@ def test_a_checkpoint_needs_room_for_all_it_holds(train, size, monkeypatch, tmp_
     for free in (size, size - 1):
         usage = SimpleNamespace(free=free)
         monkeypatch.setattr("shutil.disk_usage", lambda _, usage=usage: usage)
-        expected = pytest.raises(OSError, match="checkpoint: no space for")
+        expected = pytest.raises(OSError, match="checkpoint: .* needs .* free space")
         with nullcontext() if free == size else expected:
             trained(train=train, checkpoint=tmp_path / f"{free}.pt")
 

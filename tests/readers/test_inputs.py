@@ -563,7 +563,7 @@ def test_what_people_have_loads_as_it_is(tmp_path, monkeypatch, what):
 
 
 NO_UTF_8 = (
-    "it is not UTF-8 .*letters .* of {0}.*, `import pandas; pandas.read_csv.*'{0}'"
+    "it is not UTF-8 .*letters .* of {0}.* `import pandas; pandas.read_csv.*'{0}'"
 )
 BYTES = pa.array([b"\xff", b"b"])  # no letters of UTF-8
 RAGGED = "mine.csv .* rows of more fields than its first line.*"
@@ -588,8 +588,8 @@ ERRORS = {
     "source: expected a name, path or table, got .*None": None,
     "there is no file '.*a.csv' in /": lambda p: p / "a.csv",
     r"mine.csv cannot be read .*it is empty\)$": mine("\n\n"),
-    "a NUL byte: it is binary, or UTF-16 w": mine(TABLE + "a \0 fi\0lm,1\n"),
-    "a NUL byte: it is binary": mine(b"ID3\x03\xff\xfe\x80\0\x81a"),
+    "a NUL byte, so it is binary, or UTF-16 w": mine(TABLE + "a \0 fi\0lm,1\n"),
+    "a NUL byte, so it is binary": mine(b"ID3\x03\xff\xfe\x80\0\x81a"),
     "one column 'text', got A film that was long.; name": file(
         "m.txt", "A film that was long.\nBad.\n"
     ),
@@ -597,8 +597,8 @@ ERRORS = {
         "mine.pdf", b"%PDF"
     ),
     r"m.xlsx cannot be read .*\); save it as CSV in a spreadsheet": zipped("m.xlsx"),
-    "not fetched .*; connect .*, or download it and name 'mine.csv'": "http://127.0.0.1:9/mine.csv",
-    r"with a library for such .*`import pandas; .*\('s3://mine": "s3://mine/mine.csv",
+    "not fetched .*; connect .*, or download the file and read 'mine.csv'": "http://127.0.0.1:9/mine.csv",
+    r"If pandas can open the .*`import pandas; .*\('s3://mine": "s3://mine/mine.csv",
     # Damaged, or in other letters
     "m.json cannot be .*pandas.read_json": file("m.json", "хор".encode("cp1251")),
     "junk.arrow cannot be": file("junk.arrow", bytes(range(256))),
@@ -644,6 +644,10 @@ ERRORS = {
         "text": TEXTS[:3],
         "label": [[], ["a"], ["a", "b"]],
     },
+    "labels: {'a'} in column 'label' is a set; expected one string": {
+        "text": TEXTS[:2],
+        "label": [{"a"}, {"b"}],
+    },
     f"{SEVERAL} contains": mine(csv(labels=["['a', 'b']"] * 40)),
     f"{SEVERAL} cont": mine(csv(labels=['{"choices": ["a", "b"]}', *WORDS[1:]])),
     "every row has 1; expected two classes": mine(labelled(1, 1, 1)),
@@ -653,15 +657,15 @@ ERRORS = {
     ),
     # Rows
     "there is no row; expected one or more$": mine("text,label\n"),
-    "no row is left of 2: 2 without": mine("text,label\n,\n,\n"),
+    "no row can be used: 2 without": mine("text,label\n,\n,\n"),
     r"2 without text \(rows 0, 1\)$": parquet(text=[1, 2]),
     r"2 without label \(rows 0, 1\)$": parquet(label=pa.nulls(2)),
     # Several files
-    "5 files, a.* d, e; `import": zipped("a.zip", **dict.fromkeys("abcde", "")),
-    r"d, e, \.\.\.; `import": zipped("a.zip", **dict.fromkeys("abcdef", "")),
+    "5 files, a.* d, e; unpack it": zipped("a.zip", **dict.fromkeys("abcde", "")),
+    r"d, e, \.\.\.; unpack it": zipped("a.zip", **dict.fromkeys("abcdef", "")),
     r"a.zip cannot be read as a table \(it is empty\)": zipped("a.zip"),
-    r"expected one train.csv or the like, got \['a.csv', 'b.csv'\]; name one of them, "
-    r"or all that are parts of one table as '.*\*.csv'$": folder(
+    r"expected one train.csv or the like, got \['a.csv', 'b.csv'\]; pass one of them "
+    r"or, if all are parts of one table, the pattern '.*\*.csv'$": folder(
         a__csv=TABLE, b__csv=TABLE
     ),
     "expected one train.csv or the": folder(train__csv="", train__jsonl=""),
@@ -686,7 +690,7 @@ def test_a_row_that_is_no_example_is_left_out_and_told(tmp_path, marked):
     message, left = "2 rows have the answer 'reject' or 'ignore' in", [0, 1]
     if marked == "header":
         table = pd.concat([FRAME, pd.DataFrame([{"text": "text", "label": "label"}])])
-        message, left = "the rows 40 repeat the names of the columns, so", [40]
+        message, left = r"the names of the columns are left out \(index 40\)$", [40]
     path = mine(table.to_csv(index=False))(tmp_path)
     with pytest.warns(UserWarning, match=message):
         corpus = load_corpus(path, min_count=1, on_bad_rows="ignore")
@@ -696,7 +700,7 @@ def test_a_row_that_is_no_example_is_left_out_and_told(tmp_path, marked):
     assert len(load_corpus(everyone, min_count=1)) == 40
 
 
-HELD_OUT = "one table without a split 'test', and training rows are no test"
+HELD_OUT = "one table without a split 'test', and training rows cannot"
 NO_TEST = {
     "a file": mine(TABLE),
     "a frame": FRAME,
@@ -891,6 +895,9 @@ def test_what_unpacks_to_too_much_is_refused_on_the_way(tmp_path):
     source.write_bytes(gzip.compress(csv(labels=WORDS * 9, texts=TEXTS * 9).encode()))
     with pytest.raises(ValueError, match=r"gz .*unpacks to more .* limit="):
         load_corpus(source)
+    source = source.rename(tmp_path / "mine.json.gz")
+    with pytest.raises(ValueError, match=r"more than 0 GB; unpack it first\)$"):
+        load_corpus(source, limit=50)
 
 
 @pytest.mark.usefixtures("small_pieces")

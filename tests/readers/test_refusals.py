@@ -140,7 +140,7 @@ def refused(call, *arguments, **options):
         call(*arguments, **options)
     message = str(caught.value)
     (line,) = re.findall("`(.*?)`", message)
-    (target,) = re.findall(r"then name '(.*?)'", message)
+    (target,) = re.findall(r"then read (?:the folder )?'(.*?)'", message)
     return line, target
 
 
@@ -195,19 +195,19 @@ SENTENCES = {
         mine(TABLE.to_csv(index=False, header=False)),
         lambda path: (path, FIRST_TWO),
     ),
-    "is divided by ',' and by .*; write a line above them that consists of sep=": (
+    "both ',' and .* may .*; write a line above the rows that consists of sep=": (
         mine(TABBED),
         lambda path: (
             edited(lambda text: f"sep=\t\n{text}")(path),
             {"text": 1, "label": 0},
         ),
     ),
-    "UTF-16 without a mark. Save it in UTF-8": (mine(CSV.encode("utf-16-le")), in_utf8),
-    "give its name the usual ending of such files": (
+    "byte-order mark. Save it in UTF-8": (mine(CSV.encode("utf-16-le")), in_utf8),
+    "give its name the ending of its kind": (
         binary("to_parquet", "mine", TABLE),
         lambda path: path.rename(path.with_suffix(".parquet")),
     ),
-    "has no comma behind the last item": (
+    "has no comma after the last item": (
         file("mine.json", TABLE.to_json(orient="records")[:-1] + ",]"),
         edited(lambda text: text.replace(",]", "]")),
     ),
@@ -234,7 +234,7 @@ def test_a_sentence_that_is_followed_gives_the_same_rows(tmp_path, message):
 
 def test_a_text_of_many_lines_is_told_where_nothing_says_what_a_row_is(tmp_path):
     path = mine("text\n" + "\n".join(stray(5, 70)) + '"\n')(tmp_path)
-    with pytest.raises(ValueError, match="a quote is followed by a letter"):
+    with pytest.raises(ValueError, match="text follows a closing quote"):
         load_corpus(path, label=None)
     texts = [f'{t}"' if i == 70 else t for i, t in enumerate(stray(5))]
     path = mine("text\n" + "\n".join(texts) + "\n")(tmp_path)
@@ -274,10 +274,10 @@ def test_messages_name_the_options_of_the_shell(tmp_path):
 def test_a_column_of_groups_is_looked_for_beside_the_others(tmp_path):
     TABLE.assign(user=range(80)).to_csv(tmp_path / "mine.csv", index=False)
     for groups, there in {"film": "user", "label": "user"}.items():
-        message = f"beside those of texts and labels, got {there}; name yours by --gr"
+        message = f"of texts and labels, got {there}; pass .* as --groups$"
         with pytest.raises(SystemExit, match=message):
             main(["report", str(tmp_path / "mine.csv"), "--groups", groups])
-    with pytest.raises(KeyError, match="got no other; name yours by groups="):
+    with pytest.raises(KeyError, match="got no other; pass .* as groups="):
         attnsel.report(TABLE, groups="user")
 
 

@@ -23,7 +23,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", str(where["dir"] / "tmp123"))
 
     monkeypatch.setattr(writing.tempfile, "TemporaryFile", closed)
-    told = rf"^nothing can be written in {tmp_path} \(Permission denied\)$"
+    told = rf"^no file can be written to {tmp_path} \(Permission denied\)$"
     with pytest.raises(PermissionError, match=told):
         writing.free_place(tmp_path / "page.html")
 

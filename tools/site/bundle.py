@@ -1,11 +1,11 @@
 """A Sphinx extension that gives all pages one style sheet and one script.
 
-These two files join files of the theme and of the extensions, in the same order. The
-style sheet includes fonts and omits rules that no page uses, which are about two thirds
-of the bytes. The search is loaded when a reader opens it. The scripts and data of a
-page's figures are in one file per page, which is loaded after the text. A map or text
-box with much data shows its first state until a reader points at it, and then loads its
-own file. The content of a frame is loaded when a reader scrolls to it.
+These two files combine those of the theme and of the extensions. The style sheet
+includes fonts and omits rules that no page uses, which are about two thirds of the
+bytes. The search is loaded when a reader opens it. The scripts and data of a page's
+figures are in one file per page, which is loaded after the text. A map or text box with
+much data shows its first state until a reader points at it, and then loads its own
+file. The content of a frame is loaded when a reader scrolls to it.
 """
 
 import base64

@@ -81,7 +81,7 @@ def number(page: str, claim: dict[str, str]) -> str:
 
 
 class ClaimRole(SphinxRole):
-    """The role for measured values, as in {claim}`one_step: Lemma 4.1, slope`."""
+    """The role for measured values, as in {claim}`model: Best test accuracy`."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the measured value as a link; warn if the claim does not exist."""

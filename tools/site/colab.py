@@ -345,7 +345,7 @@ def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -
 
 
 def pin(notebook: Any, reference: str) -> None:
-    """Make a copy install the version for which it was made, so that the two match.
+    """Pin the package that a copy installs to the version of the copy.
 
     `reference` is the tag of a version, or a commit between two versions.
     """

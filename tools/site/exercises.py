@@ -45,7 +45,7 @@ class Exercises(SphinxTransform):
                     exercise += nodes.paragraph("", "", link, classes=["way"])
 
     def mention(self, label: str) -> nodes.paragraph:
-        """Return a line that links to an exercise by the number of the exercise."""
+        """Return a line with the number of an exercise, as a link to the exercise."""
         text = nodes.inline("", label, classes=["xref", "std", "std-ref"])
         where = {"refdomain": "std", "reftype": "ref", "reftarget": label}
         kind = {"refexplicit": False, "refwarn": True, "refdoc": self.env.docname}
@@ -65,6 +65,6 @@ def add_after(node: nodes.Element, line: nodes.Element) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the transform that adds links to exercises and formulas."""
+    """Register the transform that adds links from exercises and from formulas."""
     app.add_transform(Exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

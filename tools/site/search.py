@@ -150,7 +150,7 @@ def tidy(text: str) -> str:
 
 
 def aliases(path: Path) -> dict[str, list[str]]:
-    """Return the aliases of each page, or an empty dictionary without a file."""
+    """Return the aliases of each page; if there is no file, the result is empty."""
     if not path.is_file():
         return {}
     stored = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -177,7 +177,7 @@ def entries(
 
 
 class Symbols(SphinxTransform):
-    """Addresses of the rows in the tables of symbols."""
+    """The transform that gives ids to the rows in the tables of symbols."""
 
     default_priority = 600
 

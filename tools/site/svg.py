@@ -1,6 +1,6 @@
 """Changes to the SVG figures of pages: explicit sizes, stacked panels, joined letters.
 
-On a phone, the panels of a figure are below each other.
+On a phone, the panels of a figure are one below the other.
 
 Matplotlib draws each letter once and refers to it wherever it occurs. A browser copies
 the drawing at each reference, so a figure with much text delays a phone by a quarter of
@@ -50,7 +50,7 @@ def axes_boxes(svg: str) -> tuple[float, list[tuple[float, float, float, float]]
 def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
     """Return the width, the height and the columns of a picture by Matplotlib.
 
-    Axes above each other are one column, and a colour bar belongs to the axes before
+    Axes one above the other form a column, and a colour bar belongs to the axes before
     it. A picture is one column if a text or a legend belongs to all panels, or if
     panels share the numbers of their vertical axes.
     """

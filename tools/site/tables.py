@@ -103,7 +103,7 @@ class Tables(SphinxTransform):
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Replace each figure with a table and no picture by a `CellTable`."""
+        """Replace each figure that contains a table and no picture by a `CellTable`."""
         for node in list(self.document.findall(nodes.figure)):
             raw = [n for n in node.findall(nodes.raw) if holds_table(n.astext())]
             picture = next(node.findall(nodes.image), None)
