@@ -2,12 +2,15 @@
 
 import ast
 import dataclasses
+import functools
 import inspect
 import re
 import threading
 import time
+from collections import Counter
 from itertools import combinations
-from math import comb
+from math import comb, exp, log1p
+from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -192,7 +195,7 @@ def test_a_check_returns_the_function_to_go_on_with():
     assert lines[0].startswith(right)
     assert [line[0] for line in lines] == list("✓✗○○")
     for line in lines[1:]:
-        assert "Until then the package's function is used" in line.partition("\n")[0]
+        assert "the package's function is used" in line.partition("\n")[0]
     assert "this is the package's function; write your own" in lines[3]
 
 
@@ -216,16 +219,16 @@ def test_a_right_function_is_there_in_the_next_chapter(capsys):
         mine("one-step-alpha")
         assert "your function is used" in capsys.readouterr().out
     for broken, why in (
-        ("def my_alpha(corpus): return 0", "return numbers of"),
-        ("def my_alpha(", "SyntaxError"),
-        ("my_alpha = 3", "it defines nothing"),
+        ("def my_alpha(corpus): return 0", "does not pass: return numbers of"),
+        ("def my_alpha(", "fails: SyntaxError"),
+        ("my_alpha = 3", "fails: it defines nothing"),
     ):
         kept.write_text(f"# exercise: one-step-alpha\n{broken}\n")
         assert mine("one-step-alpha") is solution
-        assert f"because in my_attnsel.py: {why}" in capsys.readouterr().out
+        assert f"my_attnsel.py {why}" in capsys.readouterr().out
     kept.write_text("# exercise: model-logit\n")
     assert mine("one-step-alpha") is solution
-    assert "it does not contain this exercise" in capsys.readouterr().out
+    assert "does not contain this exercise" in capsys.readouterr().out
 
 
 def test_a_chapter_that_is_opened_again_takes_the_function_of_the_reader():
@@ -251,6 +254,18 @@ def test_what_a_reader_added_to_the_file_is_used_and_remains():
     keep({"b": "def g(x):\n    return x"})
     assert functions()["a"](0) == 1
     assert "import math" in file.read_text()
+
+
+def test_an_error_in_the_file_is_told_with_its_line_and_that_of_the_beginning(capsys):
+    file = Path("my_attnsel.py")
+    use = "# exercise: one-step-alpha\ndef f(corpus):\n    return helper(corpus)\n"
+    file.write_text(f"import nowhere_to_be_found\n\n\n{use}")
+    mine("one-step-alpha")
+    said = capsys.readouterr().out
+    assert "the beginning of my_attnsel.py fails: ModuleNotFoundError" in said
+    file.write_text("import math\n\n# exercise: one-step-alpha\ndef f(corpus)\n")
+    mine("one-step-alpha")
+    assert "my_attnsel.py, line 4)" in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_read_is_named_and_does_not_change(capsys):
@@ -289,7 +304,9 @@ def test_what_a_later_chapter_cannot_use_is_not_called_kept(capsys):
     _, (output,) = displayed(check, "one-step-alpha", alpha_with_a_helper)
     shown = str(output.data)
     assert "right on" in shown and "It is kept" not in shown
-    assert "cannot use it, because" in shown and "alpha_in_a_file" in shown
+    assert "cannot use it, because" in shown
+    remedy = "import or define alpha_in_a_file inside the function, or at the beginning"
+    assert f"; {remedy} of my_attnsel.py." in shown
     mine("one-step-alpha")
     assert "the package's function is used" in capsys.readouterr().out
 
@@ -308,9 +325,10 @@ def returning(kind):
 
 
 def test_where_the_next_cell_makes_a_function_fail_the_packages_is_used(capsys):
-    used = running.in_form(lambda x: [][x], returning(str))
-    assert used(3) == "the package's 3"
-    assert "fails here (IndexError: list index out of range)" in capsys.readouterr().out
+    for fails in (lambda x: [][x], functools.partial([].pop)):
+        used = running.in_form(fails, returning(str))
+        assert used(3) == used(3) == "the package's 3"
+        assert "fails here (IndexError: " in capsys.readouterr().out
 
 
 def smallest_of_all_sets(Q, b):
@@ -318,6 +336,31 @@ def smallest_of_all_sets(Q, b):
         for S in combinations(range(len(Q)), size):
             if (Q @ b) * (Q @ b - sum(Q[s] * b[s] for s in S)) < 0:
                 return list(S)
+
+
+def cheapest_of_all_misses(votes, there, relevant):
+    def with_miss(i, s):
+        Q = [[float(t == r) for t in range(len(votes[0]))] for r in relevant]
+        Q[i] = [float(t == s) for t in range(len(votes[0]))]
+        return Q
+
+    def loss(Q):
+        logits = [sum(map(mul, *rows)) for rows in zip(Q, votes, strict=True)]
+        return sum(log1p(exp(-f)) for f in logits)
+
+    misses = ((i, s) for i, s in zip(*there.nonzero(), strict=True) if s != relevant[i])
+    return min((with_miss(i, s) for i, s in misses), key=loss)
+
+
+def share_of_all_labels(n):
+    labels = range(2**n)
+    return sum(abs(2 * x.bit_count() - n) > 0.8 * n for x in labels) / 2**n
+
+
+def share_of_all_draws(x, m, n_1, n):
+    drawn = Counter(sum(s < n_1 for s in S) for S in combinations(range(n), m))
+    likely = sum(count for count in drawn.values() if count <= drawn[x])
+    return likely / comb(n, m)
 
 
 @pytest.mark.parametrize(
@@ -336,6 +379,9 @@ def smallest_of_all_sets(Q, b):
             "Overflow",
         ),
         ("explanation-flip", smallest_of_all_sets, 2, "not ended"),
+        ("memorized-chance", share_of_all_labels, 2, "not ended"),
+        ("own-texts-p", share_of_all_draws, 2, "not ended"),
+        ("convergence-cheapest", cheapest_of_all_misses, 2, "not ended"),
     ],
 )
 def test_an_answer_meets_what_the_next_cell_gives_it(
@@ -415,7 +461,8 @@ def test_the_time_of_the_package_is_not_that_of_the_reader(monkeypatch, capsys):
     used = running.in_form(lambda n: compute(0.01) or [][n], solution)
     for _ in range(3):
         assert used(3) == 1.0
-    assert capsys.readouterr().out.count("IndexError") == 3
+    said = capsys.readouterr().out  # once, and nothing about time
+    assert said.count("IndexError") == said.count("fails here") == 1
 
 
 @pytest.mark.parametrize(
@@ -428,7 +475,12 @@ def test_the_time_of_the_package_is_not_that_of_the_reader(monkeypatch, capsys):
         (torch.Tensor, np.eye(2), torch.eye(2, dtype=torch.float64)),
         (tuple[np.ndarray, float], (ROW, np.float32(0.5)), (np.array(ROW), 0.5)),
         (bool, np.True_, True),
-        (list[float], ROW, ROW),
+        (list[float], ROW, [1.0, 2.0]),
+        (
+            tuple[list[list[int]], list[int]],
+            ([np.array([0.0, 1])], (torch.tensor(1.0),)),
+            ([[0, 1]], [1]),
+        ),
     ],
 )
 def test_the_next_lines_get_the_kind_that_the_stub_says(kind, given, wanted):
@@ -455,14 +507,15 @@ def test_an_unknown_name_is_reported():
     ("mine", "wanted", "words"),
     [
         ([1.0, 2], [1.0, 2 + 1e-9], None),
-        ([-1.0, -2], [1.0, 2], "the sign is reversed in all examples"),
-        ([2.0, 4], [1.0, 2], "your result is 2 times the expected one in all examples"),
-        ([2.0, 3], [1.0, 2], "your result is too large by 1 in all examples"),
+        ([-1.0, -2], [1.0, 2], "the sign is reversed"),
+        ([2.0, 4], [1.0, 2], "your result is 2 times the expected one"),
+        ([2.0, 3], [1.0, 2], "your result is too large by 1"),
         ([1.0], [1.0, 2], "shape (2,); your function returned numbers of shape (1,)"),
         ([1.0, np.nan], [1.0, 2], "your result is nan at index 1, where a number"),
         ([1.0, 0], [1.0, np.nan], "nan is expected at index 1"),
         ([-1.0, 2], [1.0, 2], "sizes of the numbers are right, but some signs are"),
-        ([2.0, 1], [1.0, 2], "the numbers are right, but their order is wrong"),
+        ([2.0, 1, 3], [1.0, 2, 3], "the numbers are right, but their order is wrong"),
+        ([1, 0, 0], [False, True, False], "2 of 3 numbers are wrong"),
         ([[1.0, 5], [3, 4]], [[1.0, 2], [3, 4]], "at index 0, 1 is 5 and should be 2"),
         ({"a"}, [1.0], "your function returned a set"),
         ((x for x in [1.0]), [1.0], "which np.array(list(...)) turns into numbers"),
@@ -473,6 +526,11 @@ def test_an_unknown_name_is_reported():
         (3, 4.5, "your result is 3, and 4.5 is expected"),  # any number is a multiple
         ([3.0], 3, "return one number; your function returned numbers of shape (1,)"),
         ([np.inf, 5], [np.inf, 1], "the number at index 1 is 5 and should be 1"),
+        ([-np.inf, 5, 6], [np.inf, 5, 6], "index 0 is -inf and should be inf"),
+        ([1e-17, 1], [0.0, 0], "1 of 2 numbers is wrong; the number at index 1 is 1"),
+        ([1.0001, 2.0002], [1.0, 2], "your result is 1.0001 times the expected one"),
+        ([3.0, 2.00006], [3.0, 2], "1 of 2 numbers is wrong; the number at index 1"),
+        ([1e6, 1e6], [1.0, 2], "2 of 2 numbers are wrong; the number at index 0"),
     ],
 )
 def test_a_difference_is_put_in_words(mine, wanted, words):
@@ -487,7 +545,7 @@ def test_a_difference_is_put_in_words(mine, wanted, words):
         (
             ([7.0], [3.0]),
             "in each example your result is a multiple of the expected one, but the "
-            "factor differs between examples (2, 2.333, ...)",
+            "factor differs between examples, from 2 to 2.33333",
         ),
         (
             ([6.0, 1], [3.0]),
@@ -500,6 +558,31 @@ def test_a_factor_is_one_of_all_examples(second, words):
 
 
 @pytest.mark.parametrize(
+    ("mine", "wanted"),
+    [
+        (0.0, 1e-6),  # the sizes differ, though not beside the 1 of another example
+        (1e-6, 2e-6),
+    ],
+)
+def test_small_numbers_are_compared_with_those_of_their_example(mine, wanted):
+    words = f"your result is {mine:g}, and {wanted:g} is expected"
+    assert difference([(1.0, 1.0), (mine, wanted)]) == words
+
+
+def test_a_sentence_about_all_examples_does_not_come_from_one():
+    alpha, calls = TASKS["one-step-alpha"].solution, []
+
+    def first(corpus):
+        calls.append(corpus)
+        return (-1 if len(calls) == 1 else 1) * alpha(corpus)
+
+    assert "some signs are wrong" in judge(TASKS["one-step-alpha"], first).text
+    task, factors = TASKS["one-step-gradient"], iter([3])  # a second call fails
+    verdict = judge(task, lambda *given: next(factors) * task.solution(*given))
+    assert verdict.text == "your result is 3 times the expected one"
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (np.array([[0.5], [2]]), "np.array([[0.5], [2. ]])"),
@@ -509,6 +592,7 @@ def test_a_factor_is_one_of_all_examples(second, words):
         (np.float64(2), "2.0"),
         ("a", "'a'"),
         (np.zeros((40, 256)), "<ndarray of shape (40, 256)>"),
+        ([[0.5] * 3] * 40, "<list of shape (40, 3)>"),
         (len, "<function len>"),
         (
             Corpus.from_tokens([[0]] * 12, [0, 1] * 6, ["a"]),
@@ -547,6 +631,26 @@ def test_a_mistake_is_known_though_one_case_overflows():
     task = TASKS["model-logit"]
     found = judge(task, over_the_vocabulary).text
     assert found.endswith("; you summed over the whole vocabulary")
+
+
+def test_a_mistake_is_that_of_a_wrong_result():
+    def no_single_points(x, y):
+        mean, deviation = TASKS["reviews-bins"].solution(x, y)
+        return mean, np.where(deviation == 0, np.nan, deviation)
+
+    found = judge(TASKS["reviews-bins"], no_single_points).text
+    assert found.startswith("your result is nan at index 1, ")
+
+
+def test_an_error_of_a_check_is_not_taken_for_one_of_the_type():
+    def fault(result):
+        raise ValueError("three classes")
+
+    task = dataclasses.replace(TASKS["one-step-lengths"], fault=fault)
+    assert judge(task, task.solution).text == (
+        "return sequences of token ids, and labels, with alpha_0 > 0 > beta_0; "
+        "your result cannot be checked (ValueError: three classes)"
+    )
 
 
 def test_what_is_printed_is_shown_once_and_not_on_the_page(capsys):

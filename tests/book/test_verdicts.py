@@ -18,6 +18,7 @@ from attnsel.corpus import Corpus
 from attnsel_book.exercises.checking import Verdict, judge
 from attnsel_book.exercises.messages import as_numbers
 from attnsel_book.problems import crowd_corpus
+from attnsel_book.v_shape import shape  # noqa: F401
 from support.tried import TASKS, by_name, runs, time_enough  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("time_enough")
@@ -52,6 +53,15 @@ def one_more(S: Any, Q: Any, b: Any) -> np.ndarray:
     return np.append(S, rest[(Q * b * np.sign(Q @ b))[rest].argmin()])
 
 
+def sorted_together(ids: Any, y: Any) -> np.ndarray:
+    """Return ids whose first and second tokens increase together, for each label."""
+    together = ids.copy()
+    for label in (0, 1):
+        rows = np.flatnonzero(y == label)
+        together[rows[ids[rows, 1].argsort()], 0] = np.sort(ids[rows, 0])
+    return together
+
+
 def crowd(times: int, positive: int, negative: int, length: int) -> Corpus:
     return crowd_corpus([times] * positive, [times] * negative, length=length)
 
@@ -64,6 +74,16 @@ TABLE: dict[str, dict[str, str]] = {
     "model-forward": {
         "right_tensor * (1 + 5e-7)": RIGHT,
         "right_tensor * (1 + 1e-4)": WRONG,
+        "tuple(right_tensor)": "torch.stack(logits) keeps the gradients",
+        "right_tensor.tolist()": "the logits have no gradient",
+    },
+    "one-step-alpha": {
+        "C[y[:, 0] > 0].sum(axis=0) / n": "negative sequences contribute nothing",
+    },
+    "selection-limit": {
+        # K is I + 11', and the derivatives sum to zero
+        "(np.eye(len(b)) + 1) @ np.linalg.solve(np.eye(len(b)) + np.outer(b, b), right)"
+        "": "-K dL/da with K = I + b b^T",
     },
     "reviews-constant": {
         "E + (1 + 5e-5) * (right - E)": RIGHT,
@@ -82,6 +102,9 @@ TABLE: dict[str, dict[str, str]] = {
         "[[0, 1], []], [1, 0]": "sequence needs a label, and at least one token",
         "[[0, 0, 1, 1, 1], [0, 1]], [1, 0]": RIGHT,  # beta is 2/5 - 1/2
         "[[0, 0, 1, 1, 1], [0, 1]], [1, -1]": RIGHT,
+        "[np.array([0.0, 0, 1, 1, 1]), (0.0, 1)], np.array([1.0, 0])": RIGHT,
+        "[[0, 0, -1, -1, -1], [0, 1]], [1, 0]": "one of yours is -1",
+        "[[0, 0, 1, 1, 1], [0, 1], [1, 2]], [1, 0, -1]": "you used 0 and -1",
         "([0, 0] + [1] * 9, (0, 0, *[1, 2] * 5), [0, 0]), (1, 1, -1)": RIGHT,
         "[[0, 0, 1, 1], [0, 1]], [1, 0]": "n beta_0 is 0",
         "[[1], [0, 1]], [1, 0]": "more often in positive sequences",
@@ -97,6 +120,7 @@ TABLE: dict[str, dict[str, str]] = {
     "synthetic-sampler": {
         "np.roll(right, 2 * 3, axis=0)": RIGHT,  # labels repeat after three
         "np.where(right == right.max(), first.shape[1], right)": "integers from 0 to",
+        "sorted_together(right, y.numpy())": "independently of the first",
     },
     "max-margin-rows": {
         "right[::-1] * (1 + 5e-6)": RIGHT,
@@ -104,6 +128,10 @@ TABLE: dict[str, dict[str, str]] = {
         "right * (1 + 3e-5)": WRONG,
         "right[abs(right - right[-1]).max(axis=1) > 1e-9]": "have no row",
         "np.concatenate([right, 1.01 * right[-1:]])": "is not a selected",
+        "np.unique(right, axis=0).T": "transpose your result",
+        "right[::-1] / np.linalg.norm(right[::-1], axis=1, keepdims=True)": (
+            "do not divide the rows"
+        ),
     },
     "max-margin-lost": {
         "scaled(right, 4 - 1e-9)": RIGHT,
@@ -157,11 +185,40 @@ TABLE: dict[str, dict[str, str]] = {
         "[0, 0, math.log(101 * B)], [(1 + 2e-6) * B, -B, 0]": WRONG,
         "[0, 0, math.log(1e4 * B)], [B, -B, 0.0098]": RIGHT,
         "[0, 0, math.log(1e4 * B)], [B, -B, 0.0102]": WRONG,
+        "[0, 0, 10], [B, -B, 0]": "is too much for B = 1e+06",
+        "[0, 0, 1e4], [B, -B, 0]": RIGHT,
+        "[0, 0, 100], [float(int(B)), -float(int(B)), 0]": "has f = 0, not 0.5",
     },
     "broken-winner": {
         # the last of tokens with equal votes, though no votes are equal
         "C.shape[1] - 1 - np.where(C > 0, y * (y * C / T).mean(0).round(9), -9)"
         "[:, ::-1].argmax(1)": RIGHT,
+    },
+    "settings-spread": {
+        "shape(x, torch.stack([x, y], 1), least=4).value_spread": WRONG,
+        "shape(x, torch.stack([x, y], 1), least=5).value_spread": RIGHT,
+        "shape(x, torch.stack([x, y], 1), least=6).value_spread": WRONG,
+    },
+    "why-v-upside-down": {
+        "[[0, 1, 1, 1], [20]] * 10, [1, 0] * 10": RIGHT,
+        "[[0, 1, 1, 1], [2]] * 11, [1, 0] * 11": "at most twenty sequences",
+        "[[0, 1, 1, 1], [21]], [1, 0]": "only the tokens 0 to 20",
+    },
+    "why-v-safe": {
+        "1 / C.sum(0)": RIGHT,
+        "1 / C.sum(0) ** 2": "its square makes rare tokens too fast",
+        "C.sum(0) ** -0.5": "its square root",
+        "C.sum(0)": "even faster",
+        "7 + 0 * C[0]": "with equal rates",
+        "0.01 + np.log(n / (C > 0).sum(0))": WRONG,
+    },
+    "deeper-bag": {
+        "(lambda H: torch.softmax(H @ k + counts.log(), 0) @ H @ v)(torch.softmax("
+        "X @ W1 @ X.T + counts.log()[:, None], 1) @ X + r * X)": "differ between the columns",
+    },
+    "own-texts-p": {
+        "round(float(right), 20)": "without rounding",
+        "max(1e-16, right)": "without rounding",
     },
 }
 

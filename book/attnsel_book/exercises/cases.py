@@ -1,4 +1,4 @@
-"""Small arguments for exercises. They are equal in each call, the smallest first."""
+"""Small arguments for exercises, the same in every call; the first is the smallest."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -52,7 +52,7 @@ def one_corpus() -> Iterator[tuple[Corpus]]:
 
 
 def parts_and_corpora() -> Iterator[tuple[Any, ...]]:
-    """Yield the arguments E, p, v and corpus for each pair of `models`."""
+    """Yield the arguments E, p, v and corpus for each pair that `models` yields."""
     return ((*model.arrays(), corpus) for model, corpus in models())
 
 

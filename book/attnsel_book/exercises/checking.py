@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +30,6 @@ from attnsel_book.exercises.storage import (
     functions,
     keep,
     source_of,
-    sources,
 )
 
 # Returns a sentence about the error in a result, given its arguments, or None.
@@ -57,7 +57,7 @@ class Exercise:
             case. It is None if `fault` is given.
         fault: function that returns a sentence about the error in a result, or None if
             the result is right. It is an alternative to `expected`.
-        cases: function that returns the arguments to try, the smallest first.
+        cases: function that returns the arguments to try, beginning with the smallest.
         used: whether the next cells call the answer.
         large: number of cases at the end that are as large as in the chapter. An answer
             that fails or takes too long only in these cases is right, but is not used.
@@ -103,7 +103,7 @@ class Exercise:
             raise ValueError(
                 f"{inspect.getfile(self.solution)}: the mistake {sentence!r} of "
                 f"{self.name} replaces {right!r}, which occurs {count} times in the "
-                "body of the solution; write a text that occurs once before the arrow"
+                "body of the solution; give a text that occurs once"
             )
         names = dict(self.solution.__globals__)
         exec(head + body.replace(right, wrong), names)
@@ -164,7 +164,7 @@ class Verdict:
     Attributes:
         state: "open", "right" or "wrong".
         text: explanation of the state.
-        example: the smallest case that shows a fault, as Python code, or "".
+        example: the first case that shows a fault, as Python code, or "".
         is_for_small: whether the answer is right, but fails for the large cases.
     """
 
@@ -232,14 +232,16 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
         # Warnings of the check itself do not concern the reader.
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return exercise.fault(result, *copy.deepcopy(_cases(exercise.name)[i]))
-    except Exception:  # the result has another type than the task requires
-        return f"the task is: {inspect.getdoc(exercise.solution)}"
+    except Exception as error:  # for example, because of another type
+        task = (inspect.getdoc(exercise.solution) or "").split("\n")[0].rstrip(".")
+        why = f"{type(error).__name__}: {error}"
+        return f"{task[:1].lower()}{task[1:]}; your result cannot be checked ({why})"
 
 
 def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
     """Return a sentence about an error: a known mistake, or else the difference."""
-    if fault in exercise.mistakes:  # errors that no number shows, as in derivatives
-        return fault
+    if exercise.fault is not None and fault in exercise.mistakes:
+        return fault  # of an error that no number shows, as in derivatives
     mistake = _mistake(exercise, tried)
     if exercise.fault is not None:
         return f"{fault}; {mistake}" if mistake and mistake not in fault else fault
@@ -256,18 +258,20 @@ def _mistake(exercise: Exercise, tried: Sequence[Outcome]) -> str | None:
     """Return the sentence about the mistake that gives the same results, or None.
 
     Cases in which a result is not finite are not compared, unless the mistake changes
-    no other result.
+    no other result. At least one of the compared results is wrong.
     """
     results = [outcome.result for outcome in tried]
     if not any(map(_is_finite, results)):
         return None
     for name, made in _made(exercise.name).items():
-        pairs = [
-            (mine, other.result)
-            for mine, other in zip(results, made.outcomes, strict=False)
+        compared = [
+            (i, mine, other.result)
+            for i, (mine, other) in enumerate(zip(results, made.outcomes, strict=False))
             if not made.shows_finite or (_is_finite(mine) and _is_finite(other.result))
         ]
-        if pairs and all(same(mine, other) for mine, other in pairs):
+        if all(same(mine, other) for _, mine, other in compared) and any(
+            _fault(exercise, i, mine) for i, mine, _ in compared
+        ):
             return name
     return None
 
@@ -321,7 +325,7 @@ MARKS = {"open": "○", "right": "✓", "wrong": "✗"}
 USED = {
     "right": "From here on your function is used.",
     "open": "Until then the package's function is used.",
-    "wrong": "Until then the package's function is used.",
+    "wrong": "Until it is right, the package's function is used.",
 }
 
 
@@ -340,7 +344,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
         The function for the next cells: `mine` if it is right and can be used in the
         chapter; if `mine` is unfinished, the right function in `my_attnsel.py`, if
         there is one; otherwise the package's function. The results of a reader's
-        function are converted, if possible, to the type that the stub states.
+        function are converted, if possible, to the type that the solution returns.
 
     Raises:
         ValueError: if there is no exercise of this name.
@@ -356,16 +360,16 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     if verdict.is_for_small:
         used = "The next cells use the package's function."
     elif verdict.state == "right":
-        used = f"{used} {_kept_now(exercise, mine)}"
+        used = f"{used} {_kept_now(exercise, mine)}".strip()
         function = in_form(mine, exercise.solution)
-    elif verdict.state == "open" and name in sources():
+    elif verdict.state == "open" and exercise.used and FILE.exists():
         earlier, why = _kept_earlier(exercise)
         used = f"Until then your function in {FILE} is used."
         if earlier is None:
             used = f"Until then the package's function is used, because {why}."
         else:
             function = in_form(earlier, exercise.solution)
-    line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"
+    line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}".strip()
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
     if verdict.example:
         parts.append(f"<pre>{html.escape(verdict.example)}</pre>")
@@ -392,7 +396,7 @@ def _kept_now(exercise: Exercise, answer: Callable[..., Any]) -> str:
     function, why = _kept_earlier(exercise)
     if function is None:
         return f"It is in {FILE}, but later chapters cannot use it, because {why}."
-    return f"It is kept in {FILE}, from which later chapters take it."
+    return f"It is kept in {FILE}, where chapters find it again."
 
 
 def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
@@ -400,14 +404,23 @@ def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
     if not FILE.exists():
         return None, f"there is no {FILE} in this folder"
     try:
-        found = functions().get(exercise.name, "it does not contain this exercise")
+        known = functions()
     except (OSError, UnicodeError) as error:
         return None, f"{FILE} cannot be read ({error})"
+    found = known.get(exercise.name)
+    if found is None:
+        return None, f"{FILE} does not contain this exercise"
     if isinstance(found, str):
-        return None, f"in {FILE}: {found}"
+        return None, f"its part of {FILE} fails: {found}"
     verdict = judge(exercise, found)
     if verdict.state != "right":
-        return None, f"in {FILE}: {verdict.text}"
+        why = f"the function in {FILE} does not pass: {verdict.text}"
+        if "" in known:
+            return None, f"{why}; the beginning of {FILE} fails: {known['']}"
+        if unknown := re.search(r"NameError: name '(\w+)' is not defined$", why):
+            why += f"; import or define {unknown[1]} inside the function, or at the "
+            why += f"beginning of {FILE}"
+        return None, why
     return found, ""
 
 

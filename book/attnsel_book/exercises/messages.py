@@ -51,32 +51,44 @@ SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
 
 
 def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
-    """Return the token ids of sequences, and the signs -1 and 1 of their labels.
+    """Return the token ids of sequences, and the sign, -1 or 1, of each label.
 
     Raises:
         ValueError: if the value is not a pair of sequences and labels, if there are not
-            as many labels as sequences, or if a sequence is empty.
+            as many labels as sequences, if a sequence is empty, if a token id is
+            negative, or if labels of both kinds, 0 and -1, occur.
     """
     kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
         sequences, labels = value
         given = [as_numbers(list(sequence)) for sequence in sequences]
-        signs = [SIGNS[float(label)] for label in labels]
+        names = [float(label) for label in labels]
+        signs = [SIGNS[name] for name in names]
     except (TypeError, ValueError, KeyError, RuntimeError) as error:
         raise ValueError(kinds) from error
     rows = [row.tolist() for row in given if row is not None and row.ndim == 1]
-    if len(rows) != len(given) or not all(s.is_integer() for row in rows for s in row):
+    whole = all(s.is_integer() for row in rows for s in row)
+    if not rows or len(rows) != len(given) or not whole:
         raise ValueError(kinds)
     if len(rows) != len(signs) or not all(rows):
         raise ValueError("each sequence needs a label, and at least one token")
+    if (least := min(map(min, rows))) < 0:
+        raise ValueError(f"use the token ids 0, 1, 2, ...; one of yours is {least:g}")
+    if {0.0, -1.0} <= set(names):
+        raise ValueError("use the labels 0 and 1, or -1 and 1; you used 0 and -1")
     return [[int(s) for s in row] for row in rows], signs
 
 
-def close(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether two arrays of equal shape agree up to rounding; nan equals nan."""
+def _agree(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return where two arrays of equal shape agree up to rounding; nan equals nan."""
     sizes = np.abs(other[np.isfinite(other)])
     absolute = TOLERANCE * sizes.max(initial=0.0) or 1e-12
-    return np.allclose(one, other, TOLERANCE, absolute, equal_nan=True)
+    return np.isclose(one, other, TOLERANCE, absolute, equal_nan=True)
+
+
+def close(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether all numbers of two arrays agree up to rounding."""
+    return bool(_agree(one, other).all())
 
 
 def same(one: Any, other: Any) -> bool:
@@ -119,7 +131,7 @@ def _kind(value: Any, numbers: np.ndarray | None) -> str:
         return f"a {name} that contains other things, or rows of unequal length"
     if hasattr(value, "__next__"):
         return f"a {name}, which np.array(list(...)) turns into numbers"
-    names = {"str": "text", "NoneType": "None", "complex": "complex number"}
+    names = {"str": "text", "complex": "complex number", "ndarray": "array"}
     kind = names.get(name, name)
     dtype = getattr(value, "dtype", None)
     return f"{_article(kind)} of type {dtype}" if dtype is not None else _article(kind)
@@ -144,59 +156,64 @@ def _about_nan(mine: np.ndarray, right: np.ndarray) -> str | None:
 
 def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
     """Return a sentence about one operation that would correct all numbers."""
-    mine, right = [], []
+    found = []
     for pair in pairs:
         one, other = map(as_numbers, pair)
         if one is None or other is None or one.shape != other.shape:
             return None
-        there = np.isfinite(other)
-        mine.append(one[there])
-        right.append(other[there])
-    got, wanted = np.concatenate(mine), np.concatenate(right)
-    if np.count_nonzero(wanted) < 2 or not np.isfinite(got).all():
+        there = ~np.isnan(other)
+        if not np.array_equal(~np.isnan(one), there):
+            return None
+        found.append((one[there], other[there]))
+    got, wanted = map(np.concatenate, zip(*found, strict=True))
+    if np.count_nonzero(wanted) < 2 or not np.isfinite([got, wanted]).all():
         return None  # one number is a multiple of any other
-    factors = [_factor(*pair) for pair in zip(mine, right, strict=True)]
+    everywhere = " in all examples" if len(pairs) > 1 else ""
     largest = np.abs(wanted).argmax()
     factor = got[largest] / wanted[largest]
-    if factor and all(map(close, mine, [factor * x for x in right])):
+    if factor and all(close(one, factor * other) for one, other in found):
         if np.isclose(factor, -1):
-            return "the sign is reversed in all examples"
-        return f"your result is {factor:.4g} times the expected one in all examples"
+            return f"the sign is reversed{everywhere}"
+        return f"your result is {factor:.6g} times the expected one{everywhere}"
     shift = got[0] - wanted[0]
-    if all(map(close, mine, [x + shift for x in right])):
+    if all(close(one - shift, x) and not close(one, x) for one, x in found):
         size = "large" if shift > 0 else "small"
-        return f"your result is too {size} by {abs(shift):.4g} in all examples"
-    if None not in factors and np.count_nonzero(wanted) > len(pairs):
-        few = ", ".join(f"{x:.4g}" for x in factors[:3])
+        return f"your result is too {size} by {abs(shift):.6g}{everywhere}"
+    factors = [_factor(*pair) for pair in found]
+    low, high = f"{min(factors):.6g}", f"{max(factors):.6g}"
+    if (
+        not np.isnan(factors).any()
+        and low != high
+        and any(np.count_nonzero(x) > 1 and not close(one, x) for one, x in found)
+    ):
         return (
             "in each example your result is a multiple of the expected one, but the "
-            f"factor differs between examples ({few}, ...)"
+            f"factor differs between examples, from {low} to {high}"
         )
-    if close(np.abs(got), np.abs(wanted)):
+    if all(close(np.abs(one), np.abs(other)) for one, other in found):
         return "the sizes of the numbers are right, but some signs are wrong"
-    if all(map(close, map(np.sort, mine), map(np.sort, right))):
+    # Of two different numbers, as 0 and 1, an order explains nothing.
+    if len(np.unique(wanted)) > 2 and all(
+        close(np.sort(one), np.sort(other)) for one, other in found
+    ):
         return "the numbers are right, but their order is wrong"
     return None
 
 
-def _factor(mine: np.ndarray, right: np.ndarray) -> float | None:
-    """Return the common factor by which numbers are too large, or None."""
-    if not right.any():
-        return None
-    factor = float(mine @ right / (right @ right))
-    return factor if factor and close(mine, factor * right) else None
+def _factor(mine: np.ndarray, right: np.ndarray) -> float:
+    """Return the common factor by which numbers are too large, or nan."""
+    factor = float(mine @ right / (right @ right)) if right.any() else 0.0
+    return factor if factor and close(mine, factor * right) else np.nan
 
 
 def _in_one(mine: np.ndarray, right: np.ndarray) -> str:
     """Return a sentence with the number of errors in an example and the first error."""
-    sizes = np.abs(right[np.isfinite(right)]).max(initial=0.0)
-    wrong = ~np.isclose(mine, right, TOLERANCE, TOLERANCE * sizes, equal_nan=True)
-    if not wrong.any():  # both are nearly zero
-        wrong = mine != right
+    wrong = ~_agree(mine, right)
     one, other = mine[wrong].flat[0], right[wrong].flat[0]
     if not mine.ndim:
         return f"your result is {one:.6g}, and {other:.6g} is expected"
-    count = f"{wrong.sum()} of {wrong.size} numbers are wrong"
+    are = "is" if wrong.sum() == 1 else "are"
+    count = f"{wrong.sum()} of {wrong.size} numbers {are} wrong"
     return f"{count}; the number{_place(wrong)} is {one:.6g} and should be {other:.6g}"
 
 
@@ -260,7 +277,8 @@ def _fitting(text: str, value: Any) -> str:
     text = " ".join(text.split())
     if len(text) <= LONGEST and "..." not in text:
         return text
-    shape = getattr(value, "shape", None)
+    numbers = as_numbers(value) if isinstance(value, list | tuple) else value
+    shape = getattr(numbers, "shape", None)
     size = f" of shape {tuple(shape)}" if shape is not None else ""
     return f"<{type(value).__name__}{size}>"
 

@@ -169,7 +169,7 @@ def _limit_of_time(seconds: float) -> Iterator[None]:
 def in_form(
     function: Callable[..., Any], solution: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return a reader's function with results of the type in the stub, if possible.
+    """Return a reader's function whose results have the solution's type, if possible.
 
     A check accepts lists, arrays and tensors, but the next cells need one type. If a
     call fails, or if all calls together take longer than `LIMIT_HERE`, a printed line
@@ -177,6 +177,7 @@ def in_form(
     """
     kind = solution.__annotations__["return"]
     is_slow, spent = False, 0.0
+    said: set[str] = set()
 
     @functools.wraps(function)
     def answer(*given: Any, **keywords: Any) -> Any:
@@ -196,10 +197,10 @@ def in_form(
             why = f"{type(error).__name__}: {error}"
             if is_slow:
                 why = f"its calls have taken {LIMIT_HERE:g} s"
-            print(
-                f"Your {function.__name__} fails here ({why}); "
-                "the package's function is used"
-            )
+            if why not in said:
+                said.add(why)
+                name = getattr(function, "__name__", "function")
+                print(f"Your {name} fails here ({why}); the package's function is used")
             return solution(*given, **keywords)
         try:
             return _as_kind(result, kind)
@@ -216,7 +217,7 @@ def is_yours(function: Callable[..., Any]) -> bool:
 
 
 def how_many_are_yours(parts: Mapping[str, Callable[..., Any]]) -> str:
-    """Return a sentence about how many parts of a chapter the reader wrote.
+    """Return a sentence that states how many parts of a chapter the reader wrote.
 
     Args:
         parts: functions that `check` and `mine` returned, by the name of the part.
@@ -227,9 +228,11 @@ def how_many_are_yours(parts: Mapping[str, Callable[..., Any]]) -> str:
 
 
 def _as_kind(value: Any, kind: Any) -> Any:
-    """Return a value as an array, a tensor, a number, or a tuple of these."""
+    """Return a value as an array, a tensor, a number, or a tuple or list of these."""
     if get_origin(kind) is tuple:
         return tuple(map(_as_kind, value, get_args(kind)))
+    if get_origin(kind) is list:
+        return [_as_kind(x, *get_args(kind)) for x in value]
     if kind in (np.ndarray, torch.Tensor) and not isinstance(value, kind):
         array = _as_array(value)
         return array if kind is np.ndarray else torch.from_numpy(array)

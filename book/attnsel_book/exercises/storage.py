@@ -28,31 +28,23 @@ def parts(text: str) -> tuple[str, dict[str, str]]:
     )
 
 
-def _read() -> tuple[str, dict[str, str]]:
-    """Return the parts of the file, or of an empty one if there is none.
+def _text() -> str:
+    """Return the text of the file, or "" if there is no file.
 
     Raises:
         OSError, UnicodeError: if the file cannot be read.
     """
-    return parts(FILE.read_text(encoding="utf-8-sig") if FILE.exists() else "")
-
-
-def sources() -> dict[str, str]:
-    """Return the sources in the file by exercise, or {} if the file cannot be read."""
-    try:
-        return _read()[1]
-    except (OSError, UnicodeError):
-        return {}
+    return FILE.read_text(encoding="utf-8-sig") if FILE.exists() else ""
 
 
 def keep(new: dict[str, str]) -> None:
     """Add or replace the sources `new` in the file.
 
     Raises:
-        OSError, UnicodeError: if the file cannot be read or written; it has not
-            changed then.
+        OSError, UnicodeError: if the file cannot be read or written. It is then
+            unchanged.
     """
-    head, known = _read()
+    head, known = parts(_text())
     blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (known | new).items()]
     text = f"{head or HEAD.strip()}\n" + "".join(blocks)
     write_files({FILE.resolve(): text.encode()})
@@ -69,6 +61,8 @@ def source_of(function: Callable[..., Any]) -> str | None:
 def functions() -> dict[str, Any]:
     """Return the function of each exercise in the file, or the reason for its absence.
 
+    If the beginning of the file fails, the reason has the key "".
+
     A function can use the functions above it, the imports at the beginning of the file,
     and the names `np`, `torch` and `attnsel`.
 
@@ -78,15 +72,18 @@ def functions() -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(HEAD, names)
     found: dict[str, Any] = {}
-    head, known = _read()
+    text = _text()
+    head, known = parts(text)
     for exercise, source in [("", head), *known.items()]:
         before = dict(names)
+        above = "\n" * text.count("\n", 0, text.find(source))  # for numbers of lines
         try:
-            exec(compile(source, str(FILE), "exec"), names)
+            exec(compile(above + source, str(FILE), "exec"), names)
         except Exception as error:  # readers may have changed it
             found[exercise] = f"{type(error).__name__}: {error}"
             continue
         new = [x for key, x in names.items() if before.get(key) is not x]
-        found[exercise] = next(filter(callable, reversed(new)), "it defines nothing")
-    del found[""]
+        if exercise:
+            nothing = "it defines nothing"
+            found[exercise] = next(filter(callable, reversed(new)), nothing)
     return found

@@ -17,10 +17,10 @@ def _beta(corpus: Corpus) -> Tensor:
 
 
 def clear_corpora() -> Iterator[tuple[Corpus]]:
-    """Yield corpora in which no two tokens of a sequence have equal votes."""
-    for corpus in corpora(30):
-        beta = _beta(corpus).numpy()
-        values = [beta[ids].round(9) for ids, _ in corpus.bags()]
+    """Yield corpora in which no two tokens of a sequence have votes of equal size."""
+    for corpus in sorted(corpora(40), key=len):
+        sizes = abs(_beta(corpus).numpy())
+        values = [sizes[ids].round(9) for ids, _ in corpus.bags()]
         if all(len(np.unique(each)) == len(each) for each in values):
             yield (corpus,)
 
@@ -33,8 +33,8 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
         "the label is missing; in a negative sequence the token with the most "
         "negative value wins": ("y * beta -> beta"),
         (
-            "divide each count by the length of its sequence, because the value"
-            " is proportional to beta, not to alpha"
+            "divide each count by the length of its sequence, because the value is "
+            "nearly proportional to beta, not to alpha"
         ): "(signs / lengths) -> signs",
         "only a token that is in the sequence can win in it": (
             "tokens[(y * beta[tokens]).argmax()] -> (y * beta).argmax()"
@@ -42,6 +42,14 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
         "the sign is reversed; the token that votes for the label wins": (
             "y * beta -> -y * beta"
         ),
+        (
+            "a token with a large |beta| may vote for the other label; compare y "
+            "beta, not |beta|"
+        ): "(y * beta[tokens]).argmax() -> abs(beta[tokens]).argmax()",
+        (
+            "compare the tokens by beta; the lean is divided by the frequency of "
+            "the token, but beta is not"
+        ): "(signs / lengths) / len(corpus) -> signs / corpus.counts.sum(axis=0)",
     },
     hints=(
         "For each sequence, multiply y by the count of s and divide by the length; "

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import torch
+from torch import Tensor
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -25,11 +26,16 @@ def of_several() -> Iterator[tuple[Corpus]]:
         yield (Corpus.from_tokens(rows, labels, Vocab(list("abcde"))),)
 
 
+def once(corpus: Corpus) -> Tensor:
+    """Return the importance once per review; a sum of exactly zero is 0, not 4e-17."""
+    presence = (corpus.counts > 0).astype("float32")
+    alpha = signed_frequency(Corpus(presence, corpus.labels, corpus.vocab))
+    return alpha.round(decimals=12) + 0.0  # not -0
+
+
 @exercise(
     "classes-once",
-    expected=lambda corpus: signed_frequency(
-        Corpus((corpus.counts > 0).astype("float32"), corpus.labels, corpus.vocab)
-    ),
+    expected=once,
     cases=of_several,
     mistakes={
         "count a token once per sequence, however often it occurs": (
@@ -44,6 +50,13 @@ def of_several() -> Iterator[tuple[Corpus]]:
             "/ len(corpus) ->"
         ),
         "the sign is reversed": "holds.T -> -holds.T",
+        "subtract 1/K; you subtracted the frequency of each class": (
+            "[corpus.targets] - 1 / K -> [corpus.targets]\n    Y = Y - Y.mean(dim=0)"
+        ),
+        (
+            "divide by the number of all sequences; you divided by the number of "
+            "sequences with the token"
+        ): "/ len(corpus) -> / holds.sum(dim=0)[:, None]",
         "transpose the result; its rows must be tokens, and its columns classes": (
             "holds.T @ Y -> (holds.T @ Y).T"
         ),

@@ -68,6 +68,7 @@ def miss_fault(
     "convergence-cheapest",
     fault=miss_fault,
     cases=attended,
+    large=1,
     mistakes={
         "only one sequence has to miss its relevant token; attend to all others": (
             "cost.argmin() -> n"
@@ -142,14 +143,17 @@ def known() -> Iterator[tuple[float, float, float]]:
             "m * norm -> norm"
         ),
         (
-            "this bounds the inner product with the solution of norm 1/m; the "
-            "cosine needs unit vectors"
+            "this bounds the inner product of p with the solution, whose norm is 1/m; "
+            "the cosine needs unit vectors"
         ): "m * norm -> m**2",
         "u is the solution divided by its norm 1/m, so multiply by m once more": (
             "m * norm -> m**2 * norm"
         ),
         "this is the bound on 1 - cos; return the bound on the cosine": (
             "lead / -> 1 - lead /"
+        ),
+        "a negative lead gives a negative bound; do not replace it by 0": (
+            "lead / (m * norm) -> max(0, lead / (m * norm))"
         ),
     },
     hints=(

@@ -39,6 +39,14 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         ),
         "divide by g, too": "g * ->",
         (
+            "g is 1 / (1 + exp(vote)) with the vote of the relevant token; you used "
+            "that of the competitor"
+        ): "np.exp(votes) -> np.exp(others)",
+        (
+            "the bound must hold in every sequence, so take the largest of the "
+            "numbers n / (g gap), not their mean"
+        ): ".max() -> .mean()",
+        (
             "compute n / (g gap) for each sequence and then take the largest, "
             "instead of bounding g and the gap separately"
         ): (
@@ -98,6 +106,14 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
             "= -np -> = np"
         ),
         "divide by the gap, not by the vote": "/ (votes - others) -> / votes",
+        (
+            "in the numerator subtract the vote of the competitor, because y f is "
+            "Q vote + (1 - Q) other"
+        ): "(worst - others) -> worst",
+        (
+            "add the loss log(1 + exp(-vote)); n times the excess is only the "
+            "increase above it"
+        ): "np.log1p(np.exp(-votes)) + ->",
     },
     hints=(
         (

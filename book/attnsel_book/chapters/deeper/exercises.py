@@ -11,39 +11,32 @@ Case = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 
 def bags() -> Iterator[Case]:
-    """Yield arguments of `two_layers_of_bag`: X, counts, W1, k, v and r.
-
-    Half of the counts are floats, as in the chapter.
-    """
+    """Yield arguments of `two_layers_of_bag`: X, counts, W1, k, v and r."""
     random = torch.Generator().manual_seed(0)
     for i in range(8):
         m, d = 2 + i % 3, 3
         shapes = ((m, d), (d, d), (d,), (d,))
         X, W1, k, v = (torch.randn(*s, generator=random).double() for s in shapes)
-        counts = torch.randint(1, 4, (m,), generator=random)
+        counts = torch.randint(1, 4, (m,), generator=random).double()
         counts[0] = 3
-        yield X, counts if i % 4 < 2 else counts.double(), W1, k, v, i % 2
+        yield X, counts, W1, k, v, i % 2
 
 
 def repeated(
     X: Tensor, counts: Tensor, W1: Tensor, k: Tensor, v: Tensor, r: int
 ) -> Tensor:
     """Return f of the sequence in which each embedding is repeated."""
-    return of_logs(X.repeat_interleave(counts.long(), dim=0), W1, k, v, r)
+    X = X.repeat_interleave(counts.long(), dim=0)
+    H = torch.softmax(X @ W1 @ X.T, dim=1) @ X + r * X
+    return torch.softmax(H @ k, dim=0) @ H @ v
 
 
-def of_logs(
-    X: Tensor,
-    W1: Tensor,
-    k: Tensor,
-    v: Tensor,
-    r: int,
-    first: Tensor | float = 0.0,
-    second: Tensor | float = 0.0,
+def of_products(
+    X: Tensor, counts: Tensor, W1: Tensor, k: Tensor, v: Tensor, r: int
 ) -> Tensor:
-    """Return f after adding numbers to the scores of the two softmaxes."""
-    H = torch.softmax(X @ W1 @ X.T + first, dim=1) @ X + r * X
-    return torch.softmax(H @ k + second, dim=0) @ H @ v
+    """Return f after multiplying the scores of the two softmaxes by the counts."""
+    H = torch.softmax(X @ W1 @ X.T * counts, dim=1) @ X + r * X
+    return torch.softmax(H @ k * counts, dim=0) @ H @ v
 
 
 @exercise(
@@ -54,12 +47,20 @@ def of_logs(
         "your function does not use the counts": (
             "A = -> counts = torch.ones_like(counts)\n    A ="
         ),
-        "use the counts in the first softmax, too": "X.T + counts.log() -> X.T",
+        "in your first softmax the counts have no effect; they must differ between "
+        "the columns, because a constant that is added to a whole row cancels": (
+            "X.T + counts.log() -> X.T"
+        ),
         "use the counts in the second softmax, too": "k + counts.log() -> k",
         (
             "add the logarithms of the counts to the scores, not the counts themselves"
         ): "A = -> counts = counts.exp()\n    A =",
+        "add the logarithms of the counts to the scores; you multiplied the scores by "
+        "the counts": of_products,
         "add the residual r X": "+ r * X ->",
+        "the residual is r X, which is 0 for r = 0; you always added X": (
+            "+ r * X -> + X"
+        ),
     },
     hints=(
         (
@@ -67,9 +68,9 @@ def of_logs(
             "to the sum in the softmax, and c e^a = e^(a + log c)."
         ),
         (
-            "If you add log c to the scores, a softmax over the bag gives the same "
-            "mean as one over the sequence. There are two softmaxes, and in the "
-            "first one each row is a distribution over the tokens."
+            "If you add log c to the scores, the mean of the bag, weighted by the "
+            "softmax, equals that of the sequence. There are two softmaxes, and in "
+            "the first one each row is a distribution over the tokens."
         ),
     ),
 )
@@ -81,7 +82,7 @@ def two_layers_of_bag(
     v: torch.Tensor,
     r: int,
 ) -> torch.Tensor:
-    """Return f of a bag: distinct embeddings X (m, d) and their counts (m,).
+    """Return f of a bag: distinct embeddings X (m, d) and their counts (m,), floats.
 
     W1 is (d, d), k and v are (d,), and r is 0 or 1.
     """

@@ -127,9 +127,9 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
             "f is the sum of Q b. Which part of this sum remains without a set "
             "S of tokens? For which S does the remaining part have the other sign?"
         ),
-        "Without S, the output has the same sign as the difference of f and the sum "
-        "of Q b over S. Which terms change the sign of this difference, if you "
-        "subtract as few of them as possible?",
+        "Without S, the output has the same sign as the difference between f and the "
+        "sum of Q b over S. Which terms Q b should you subtract from f, so that as "
+        "few of them as possible change its sign?",
     ),
 )
 def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -39,16 +39,18 @@ def stepped(
         "reverse the sign of the step, because gradient descent goes down": (
             "random - eta_0 -> random + eta_0"
         ),
-        "the part along p is missing": "g[:, 0] * (start.cls @ v) + ->",
-        "the part along the old output, start.output, is missing": (
-            "+ g[:, 1] * (start.output @ v) ->"
-        ),
+        "the part along start.cls is missing": "g[:, 0] * (start.cls @ v) + ->",
+        "the part along start.output is missing": ("+ g[:, 1] * (start.output @ v) ->"),
         "add E0 v, the values at the random initialization": "random - eta_0 -> -eta_0",
         "the factors are exchanged; g_a belongs to start.cls, g_b to start.output": (
             "g[:, 0] * (start.cls @ v) + g[:, 1] -> g[:, 1] * (start.cls @ v) + g[:, 0]"
         ),
-        "the step went along the old output, start.output, and not along v": (
+        "the step went along start.output and not along v": (
             "start.output @ v -> v @ v"
+        ),
+        "multiply the step by its size eta_0": "eta_0 * ->",
+        "the initial values are E0 v; you used v0 = start.output in place of v": (
+            "start.embeddings @ v -> start.embeddings @ start.output"
         ),
     },
     hints=(

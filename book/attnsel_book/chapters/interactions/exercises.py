@@ -10,7 +10,7 @@ from attnsel_book.exercises.checking import exercise
 
 def margins() -> list[tuple[float]]:
     """Return the values of B to try."""
-    return [(1.0,), (5.0,), (50.0,)]
+    return [(1.0,), (0.5,), (2.5,), (5.0,), (50.0,), (1e6,)]
 
 
 def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> float:
@@ -38,10 +38,11 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     for kind, token in (("good not", 0), ("bad not", 1)):
         f = logit([token, 2], a, b)
         if abs(f) > 0.01:
-            attention = logit([token, 2], a, [0, 0, 1])
+            word = kind.split()[0]
+            attention = logit([token, 2], a, [1, 1, 0])
             return (
-                f'on "{kind}" f = {f:.3g}, not within 0.01 of 0: "not" has '
-                f"{attention:.3g} of the attention, which is not enough for B = {B:g}"
+                f'on "{kind}" f = {f:.3g}, not within 0.01 of 0: "{word}" has '
+                f"{attention:.3g} of the attention, which is too much for B = {B:g}"
             )
     return None
 
@@ -55,12 +56,16 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
             [0, 0, 1],
             [B, -B, -B],
         ),
-        "0.5 of the attention, which is not enough for B = 1": lambda B: (
+        "0.5 of the attention, which is too much for B = 1": lambda B: (
             [0, 0, 0],
             [B, -B, 0],
         ),
-        "0.998 of the attention, which is not enough for B = 5": lambda B: (
+        "0.00247 of the attention, which is too much for B = 5": lambda B: (
             [0, 0, 6],
+            [B, -B, 0],
+        ),
+        "4.54e-05 of the attention, which is too much for B = 1e+06": lambda B: (
+            [0, 0, 10],
             [B, -B, 0],
         ),
         'alone, "good" has f =': lambda B: ([0, 0, 9], [B / 2, -B / 2, 0]),

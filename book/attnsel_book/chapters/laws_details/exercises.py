@@ -37,6 +37,10 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
             "np.outer(p, p) - np.outer(v, v) -> p @ p - v @ v"
         ),
         "subtract the matrix v v^T, too": "- np.outer(v, v) ->",
+        "subtract the matrix p p^T, too": "- np.outer(p, p) ->",
+        "p p^T is a matrix, np.outer(p, p); p * p is a vector of squares": (
+            "np.outer(p, p) - np.outer(v, v) -> p * p - v * v"
+        ),
     },
     hints=(
         "Subtract two matrices of rank one, for p and for v, from a (d, d) matrix.",

@@ -62,6 +62,12 @@ def adam_by_torch(
         (
             "return the averages that Adam stores, before the division by 1 - beta^t"
         ): ", m, s -> , mean, square",
+        "divide s by 1 - beta2^t, too, because s also starts at zero": (
+            "s / (1 - beta2**t) -> s"
+        ),
+        "divide m by 1 - .9^t, too, because m also starts at zero": (
+            "m / (1 - 0.9**t) -> m"
+        ),
     },
     hints=(
         (

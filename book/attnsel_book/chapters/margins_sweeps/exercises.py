@@ -47,6 +47,13 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
             "this is right if p has Euclidean norm one and entries of equal size, but "
             "not in general"
         ): "float(p.abs().sum()) -> len(p) ** 0.5",
+        (
+            "add up absolute values, because entry i, j of W moves with the sign of "
+            "p_j, so no terms cancel"
+        ): "p.abs().sum() -> p.sum()",
+        "add up the sizes of the entries of p; you took their mean": (
+            "p.abs().sum() -> p.abs().mean()"
+        ),
     },
     hints=(
         "Let r be the learning rate for W. The gradient with respect to W is h p^T, "
@@ -101,6 +108,12 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
             "add to the lead instead of multiplying it, because the logarithm "
             "of a ratio is a difference"
         ): "lead + np.log(eps / other) -> lead * np.log(other) / np.log(eps)",
+        "this is only the difference of the two leads; add it to `lead`": (
+            "lead + np.log -> np.log"
+        ),
+        "the root itself is proportional to e^-lead; do not double the logarithm": (
+            "np.log(eps -> 2 * np.log(eps"
+        ),
     },
     hints=(
         (
@@ -112,5 +125,5 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     ),
 )
 def my_takeover(lead: float, eps: float, other: float) -> float:
-    """Return the lead at which `other` dominates if `eps` dominates at `lead`."""
+    """Return the lead at which `other` begins to dominate if `eps` does at `lead`."""
     return lead + np.log(eps / other)

@@ -14,6 +14,8 @@ from attnsel_book.exercises.cases import gradients, parts_and_corpora
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 
+TRANSPOSED = "transpose your result; each pair has a row, so the shape is (k, d)"
+UNIT = "do not divide the rows by their norms"
 FARTHEST = 4.0  # norm of the start in the open exercise
 
 
@@ -55,7 +57,12 @@ def rows_fault(
     if not np.isfinite(rows).all():
         return "all numbers in the rows have to be finite"
     wanted = np.stack([E[r] - E[s] for r, s in pairs_of(corpus, selected)])
+    unit = wanted / np.linalg.norm(wanted, axis=1, keepdims=True)
     if not holds_all(rows, wanted):
+        if len(rows) == d and holds_all(rows.T, wanted):
+            return TRANSPOSED
+        if holds_all(rows, unit) and holds_all(unit, rows):
+            return UNIT
         return "a selected token and another token of its sequence have no row"
     if not holds_all(wanted, rows):
         return "a row is not a selected token minus another token of its sequence"
@@ -77,6 +84,11 @@ def rows_fault(
         (
             "only tokens of the same sequence are rivals; you used the whole vocabulary"
         ): "corpus.counts.nonzero() -> np.ones(corpus.counts.shape).nonzero()",
+        TRANSPOSED: ("return (E[r] - E[s])[r != s] -> return (E[r] - E[s])[r != s].T"),
+        UNIT: (
+            "return (E[r] - E[s])[r != s] -> rows = (E[r] - E[s])[r != s]\n    "
+            "return rows / np.linalg.norm(rows, axis=1, keepdims=True)"
+        ),
         "write one row for each rival; you took the mean of these rows": (
             "return (E[r] - E[s])[r != s] -> rows = [(E[r] - E[s])[(r != s) & (n == "
             "i)] for i in range(len(corpus))]\n    return np.stack([pairs.mean(0) for "
@@ -199,11 +211,12 @@ def start_fault(result: Any) -> str | None:
         "return p(0) as two finite numbers": lambda: [0.0, 0.0, -4.0],
     },
     hints=(
-        "Drag the start in the figure: where do the words of one class score lowest?",
+        "Drag the start of p in the figure. From which places do the words of one "
+        "class have the lowest scores?",
         (
-            "A word that is far ahead at the start stays ahead during the flow."
-            " Choose a p at which all words of one class have low scores, so "
-            "that the shared words lead in its sequences."
+            "A word that is far ahead at the start stays ahead during the flow. "
+            "Choose a p at which all words of one class have low scores, so that "
+            "irrelevant words lead in the sequences of this class."
         ),
     ),
 )

@@ -11,8 +11,8 @@ from attnsel_book.exercises.checking import exercise
         binom.cdf((n - 1) // 10, n, 0.5) + binom.sf((9 * n) // 10, n, 0.5)
     ),
     # The chapter counts up to 336,756 occurrences of a token.
-    cases=lambda: [(n,) for n in (1, 5, 10, 20, 33, 336_756)],
-    large=1,
+    cases=lambda: [(n,) for n in (1, 5, 10, 13, 20, 33, 336_756)],
+    large=2,
     mistakes={
         "this is the probability of only one tail; add that of the other": "2 * ->",
         "a lean of exactly 0.8 does not count": "(n - 1) // -> n //",

@@ -20,6 +20,7 @@ from attnsel_book.exercises.running import derivatives
 NO_GRADIENT = (
     "the logits have no gradient; use only torch operations, without detach or numpy"
 )
+NO_TENSOR = "return one tensor; torch.stack(logits) keeps the gradients of a list"
 WRONG_GRADIENT = (
     "the logits are right, but their derivatives are not; do "
     "not detach the scores or the values"
@@ -70,6 +71,14 @@ def sequences() -> Iterator[tuple[Any, ...]]:
         "subtract the largest score first, because exp(1000) overflows": (
             "- a[ids].max() ->"
         ),
+        (
+            "the weights are proportional to the exponentials of the scores; you used "
+            "the scores themselves"
+        ): "np.exp(a[ids] - a[ids].max()) -> a[ids]",
+        (
+            "the sign of the scores is reversed; a token with a larger score has a "
+            "larger weight"
+        ): "np.exp(a[ids] - a[ids].max()) -> np.exp(a[ids].min() - a[ids])",
     },
     hints=(
         "a[ids] contains the scores at the positions of the sequence, and b[ids] the "
@@ -124,6 +133,10 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
     fault = difference([(result, wanted)])
     if fault is not None:
         return f"{fault}; the expected logits are {code(wanted)}"
+    if isinstance(result, list | tuple) and any(
+        isinstance(x, Tensor) and x.requires_grad for x in result
+    ):
+        return NO_TENSOR
     if not (isinstance(result, Tensor) and result.requires_grad):
         return NO_GRADIENT
     found = getattr(result, "derivatives", None)
@@ -156,6 +169,9 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
             "- a.max() ->"
         ),
         NO_GRADIENT: "w = -> a, b = a.detach(), b.detach()\n    w =",
+        NO_TENSOR: (
+            "counts @ (w * b) / (counts @ w) -> list(counts @ (w * b) / (counts @ w))"
+        ),
         WRONG_GRADIENT: "a - a.max() -> (a - a.max()).detach()",
     },
     hints=(

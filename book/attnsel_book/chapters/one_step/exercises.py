@@ -19,12 +19,12 @@ from attnsel_book.exercises.messages import labelled_sequences
     cases=one_corpus,
     mistakes={
         "the sign is reversed": "corpus.counts -> -corpus.counts",
-        "use corpus.signs, which are -1 and 1; the labels are 0 and 1": (
-            "signs -> labels"
-        ),
-        "divide by the number of sequences; you divided by the number of tokens": (
-            "len(corpus) -> corpus.counts.sum()"
-        ),
+        (
+            "negative sequences contribute nothing here; subtract their counts, "
+            "because their sign is -1"
+        ): "signs -> labels",
+        "divide by the number of sequences; you divided by the total number of "
+        "occurrences": ("len(corpus) -> corpus.counts.sum()"),
         "this is the sum over the sequences; alpha is the mean": "/ len(corpus) ->",
         (
             "do not divide by the lengths, because alpha counts occurrences; "

@@ -147,6 +147,11 @@ def seeming(c: float, k: int) -> float:
         "return the weight; you returned its logarithm": (
             "k * f / (b - f) -> np.log(k * f / (b - f))"
         ),
+        (
+            "this is f / b, which equals w / (w + k); solve this equation for w"
+        ): "k * f / (b - f) -> f / b",
+        "this is the limit for many neutral words; solve the equation for w with the "
+        "given k": ("k * f / (b - f) -> c / b"),
     },
     hints=(
         "Attention with weight w has the output w b / (w + k), with b = tanh c. "

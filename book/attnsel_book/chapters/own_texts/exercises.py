@@ -9,16 +9,16 @@ from attnsel.significance.exact_test import hypergeometric_p
 from attnsel_book.exercises.checking import exercise
 
 
-def small_cases() -> Iterator[tuple[int, int, int, int]]:
-    """Yield x, m, n_1 and n: three fixed cases, then random ones of growing n."""
+def cases() -> Iterator[tuple[int, int, int, int]]:
+    """Yield x, m, n_1 and n, with growing n."""
     yield 2, 2, 2, 4
-    yield 0, 10, 300, 1000
-    yield 167, 188, 1000, 2000  # as in the chapter, with a p-value of about 1e-32
     random = np.random.default_rng(0)
     for n in (6, 9, 14, 30, 60, 200):
         n_1, m = random.integers(1, n, size=2)
         x = random.hypergeometric(n_1, n - n_1, m)
         yield int(x), int(m), int(n_1), int(n)
+    yield 0, 10, 300, 1000
+    yield 167, 188, 1000, 2000  # as in the chapter, with a p-value of about 1e-32
 
 
 def exact_p(x: int, m: int, n_1: int, n: int) -> float:
@@ -35,12 +35,25 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
 @exercise(
     "own-texts-p",
     expected=exact_p,
-    cases=small_cases,
+    cases=cases,
+    large=5,  # of 30 texts or more, whose subsets are too many to list
     mistakes={
         (
             "this is only one tail; also add the probabilities of counts in the other "
             "tail that are no more likely than x"
         ): "law[law <= law[x] * (1 + 1e-7)] -> law[x:]",
+        "this is only the lower tail; add the probabilities of all counts that are no "
+        "more likely than x": "law[law <= law[x] * (1 + 1e-7)] -> law[: x + 1]",
+        "this is only the smaller tail; add the probabilities of all counts that are "
+        "no more likely than x": (
+            "law[law <= law[x] * (1 + 1e-7)].sum() -> "
+            "min(law[: x + 1].sum(), law[x:].sum())"
+        ),
+        "this is twice the smaller tail; add the probabilities of all counts that are "
+        "no more likely than x": (
+            "law[law <= law[x] * (1 + 1e-7)].sum() -> "
+            "min(1, 2 * min(law[: x + 1].sum(), law[x:].sum()))"
+        ),
         (
             "this is the probability of x alone; add the probabilities of all counts "
             "that are no more likely than x"
@@ -56,13 +69,14 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
             "compare with (1 + 1e-7) P(x), because rounding can make equal "
             "probabilities differ"
         ): "* (1 + 1e-7) ->",
-        "add up the pmf, because 1 - cdf has no correct digits if p is below 1e-16": (
+        "p has no correct digits if it is below 1e-16; add up the pmf, without 1 - cdf "
+        "and without rounding": (
             "law[law <= law[x] * (1 + 1e-7)].sum() -> round(law[law <= law[x] * "
             "(1 + 1e-7)].sum(), 12)"
         ),
         (
             "add the probabilities of all counts that are no more likely than x; you "
-            "used those at least as far from the mean as x"
+            "used the counts that are at least as far from their mean as x"
         ): (
             "law <= law[x] * (1 + 1e-7) -> abs(np.arange(m + 1) - m * n_1 / n) >= "
             "abs(x - m * n_1 / n) - 1e-9"

@@ -84,6 +84,9 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     expected=by_scipy,
     cases=points,
     mistakes={
+        "a bin contains its left end; your bins contain their right ends": (
+            "-1, 1, 21)) -> -1, 1, 21), right=True)"
+        ),
         "put x = 1 into the last bin, because some tokens have lean 1": (
             "= 19 -> = 20"
         ),
@@ -95,7 +98,8 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
             "x.max(), 21)) - 1\n    place[x == x.max()]"
         ),
         (
-            "divide the sum of squares by the count; you divided by the count minus one"
+            "divide the sum of squared deviations by the count; you divided by the "
+            "count minus one"
         ): "part.std() if len(part) -> part.std(ddof=1) if len(part) > 1",
         "leave out points whose x is nan, because they belong to no bin": (
             "y, x = y[~np.isnan(x)], x[~np.isnan(x)] -> x = np.nan_to_num(x)"

@@ -48,6 +48,10 @@ def races() -> Iterator[tuple[float, float, int]]:
             "the values of the two classes have opposite signs; your formula gives "
             "them the same sign"
         ): "ahead - behind -> ahead + behind",
+        "k stays under the root, because the push grows like k times x squared": (
+            "(behind / (k * (ahead - behind))) ** 0.5 -> (behind / (ahead - behind)) "
+            "** 0.5 / k"
+        ),
     },
     hints=(
         "The step moves p by eta times the sum of u_t E_t, where u_t is the pull on "
@@ -111,6 +115,9 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "with the unit vector u = v / ‖v‖, the component of E_s along v is (E_s u) u": (
             "E @ u, u -> E @ u, v"
         ),
+        "this is only c times the component along v; add the rest of E": (
+            "E + (c - 1) -> c"
+        ),
     },
     hints=(
         "If u is the unit vector along v, the component of E_s along v is (E_s u) u.",
@@ -171,7 +178,7 @@ def lost_fault(corpus: Any) -> str | None:
         "a class is lost for 0 of 3 seeds, but has to be lost for at least 2": lambda: (
             crowd_corpus([12], [12], length=8)
         ),
-        "return a corpus, an object of the class attnsel.Corpus": lambda: [
+        "return an object of the type attnsel.Corpus": lambda: [
             [0, 2],
             [1, 2],
         ],

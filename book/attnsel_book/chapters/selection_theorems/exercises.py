@@ -39,7 +39,7 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
     expected=motion,
     cases=limits,
     mistakes={
-        "multiply by K; without it this is the flow for orthonormal embeddings": (
+        "your result equals -dL/da; it should be -K dL/da with K = I + b b^T": (
             "+ b * (b @ slope) ->"
         ),
         "add the term I of K = I + b b^T; through it a token moves its own score": (

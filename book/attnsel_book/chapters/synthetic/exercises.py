@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import chisquare
+from scipy.stats import binom, chisquare
 from torch import Tensor
 
 import attnsel
@@ -56,6 +56,9 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
         "divide by the sum of the average counts under both labels": (
             "/ (positive + negative) ->"
         ),
+        "this is P(1 | s); subtract P(0 | s)": "positive - negative -> positive",
+        "this is P(s | 1) - P(s | 0); use Bayes' rule to compute P(1 | s) and "
+        "P(0 | s)": "/ (positive + negative) -> / length",
     },
     hints=(
         "How often does a token occur on average in a sequence with label y? The "
@@ -95,6 +98,7 @@ ONCE = (
     "twice in a sequence"
 )
 AGREE = "draw the later tokens independently; yours agree too often"
+DEPENDENT = "draw the later tokens independently of the first one; yours depend on it"
 COPIED = "draw each sequence separately; yours are copies of one another"
 
 
@@ -103,6 +107,22 @@ def chance(tokens: np.ndarray, law: Tensor) -> float:
     counts = np.bincount(tokens.ravel(), minlength=len(law))
     expected = law.numpy() / float(law.sum()) * counts.sum()
     return float(chisquare(counts, expected).pvalue)
+
+
+def are_independent(ids: np.ndarray, first: Tensor, later: Tensor) -> bool:
+    """Return whether pairs of the first and a later token are as frequent as expected.
+
+    The rows of `ids` (n, T) are sequences of one label, with its distributions (V,).
+    """
+    joint = np.outer(first / first.sum(), later / later.sum())
+    for place in ids.T[1:]:
+        pairs = np.zeros_like(joint)
+        np.add.at(pairs, (ids[:, 0], place), 1)
+        below = binom.cdf(pairs, len(ids), joint)
+        above = binom.sf(pairs - 1, len(ids), joint)
+        if min(below.min(), above.min()) < RARE:
+            return False
+    return True
 
 
 def law_fault(
@@ -142,6 +162,9 @@ def law_fault(
             message = f": {why}" if likely[0] > max(0.001, 1000 * likely[1]) else ""
             what = f"for label {label}, the {where} tokens"
             return f"{what} do not follow their distribution{message}"
+    for label in (0, 1):
+        if not are_independent(ids[labels == label], first[label], later[label]):
+            return DEPENDENT
     return None
 
 
@@ -159,6 +182,7 @@ def law_fault(
         ),
         NO_LAW: "random = -> first, later = first**0, later**0\n    random =",
         ONCE: ", True ->",
+        DEPENDENT: "others = -> random.manual_seed(seed)\n    others =",
         COPIED: (
             "[start, others], dim=1) -> [start, others], dim=1)[:1].expand(len(y), -1)"
         ),
@@ -205,6 +229,13 @@ def my_sampler(
         "probabilities of being irrelevant": (
             "1 - 0.5 ** (1 / (n * (length - 1))) -> 0.5 / (n * (length - 1))"
         ),
+        "log 2 divided by the number of later tokens is only an approximation; solve "
+        "the equation for k exactly": (
+            "1 - 0.5 ** (1 / (n * (length - 1))) -> np.log(2) / (n * (length - 1))"
+        ),
+        "k is a root of 1/2; you used a power of 1/2": (
+            "(1 / (n * (length - 1))) -> (n * (length - 1))"
+        ),
     },
     hints=(
         "Each of the n sequences has length - 1 later tokens. How many are there in "
@@ -226,12 +257,17 @@ def no_break(corpus: Corpus) -> str | None:
     if n > 1000 or n_tokens > 100:
         limits = "use at most 1,000 sequences and 100 tokens"
         return f"{limits}; yours has {n} and {n_tokens}"
+    if corpus.n_classes != 2:
+        return f"use two classes; yours has {corpus.n_classes}"
     model = AttentionClassifier(n_tokens, 64, seed=0)
     run = fit(model, corpus, steps=300, lr=2.0, optimizer="gd", until_loss=0.1)
     if run.loss[-1] >= 0.1:
         message = "your tokens do not predict the labels, so nothing can be learned"
         return f"the loss is still {run.loss[-1]:.2f} after 300 steps: {message}"
-    of = shape(posterior_difference(corpus), run.at())
+    try:
+        of = shape(posterior_difference(corpus), run.at())
+    except ValueError:
+        return "use more tokens of both classes; an arm has too few to be measured"
     if not of.values > 0.9:
         message = "the irrelevant tokens are so rare that they lean by chance"
         return f"the values have a rank correlation of {of.values:.2f} only: {message}"

@@ -11,7 +11,7 @@ from attnsel.theory import mean_count, relevant_tokens
 from attnsel_book.chapters.why_v.laws import loss, rates
 from attnsel_book.exercises.cases import corpora
 from attnsel_book.exercises.checking import exercise
-from attnsel_book.exercises.messages import as_numbers, labelled_sequences
+from attnsel_book.exercises.messages import as_numbers, labelled_sequences, same
 from attnsel_book.problems import crowd_corpus
 
 
@@ -42,7 +42,16 @@ def scored() -> Iterator[tuple[Any, ...]]:
             "np.exp(a - a.max()) -> np.ones(len(a))"
         ),
         "this is the sum over the sequences; the rate is the mean": "/ len(y) ->",
-        "multiply by the output f; this is the rate of the value": "y * f / -> y /",
+        "this is the rate of the value; for the exposure, multiply by the output f": (
+            "y * f / -> y /"
+        ),
+        "multiply by the output f; you used the token's own value b_s": (
+            "y * f / (1 + np.exp(y * f)) / (C @ w)\n    return w * -> "
+            "y / (1 + np.exp(y * f)) / (C @ w)\n    return w * b *"
+        ),
+        "count a token as often as it occurs; you counted it once per sequence": (
+            "corpus.counts -> (corpus.counts > 0).astype(float)"
+        ),
     },
     hints=(
         "Every sequence contributes y g f times its attention Q_s on the token.",
@@ -95,6 +104,11 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
             "a + rate * toward_p -> a"
         ),
         "multiply both changes by the rate": "return -> rate = 1\n    return",
+        "these are only the changes; add them to a and b": (
+            "a + rate * toward_p, b + rate * toward_v -> "
+            "rate * toward_p, rate * toward_v"
+        ),
+        "the loss is the mean over the sequences; you used the sum": "/ len(y) ->",
     },
     hints=(
         "Scores and values each change by the rate times a mean. For the value it is "
@@ -130,7 +144,7 @@ def upside_down_fault(result: Any) -> str | None:
     except ValueError as error:
         return str(error)
     if len(rows) > 20 or max(map(max, rows)) > 20 or min(map(min, rows)) < 0:
-        return "twenty sequences and the tokens 0 to 20 are enough"
+        return "use at most twenty sequences, and only the tokens 0 to 20"
     if {-1, 1} != set(signs):
         return "use both labels"
     holding = {label for row, label in zip(rows, signs, strict=True) if 0 in row}
@@ -184,6 +198,30 @@ def crowds() -> Iterator[tuple[Corpus]]:
         size = positive * negative
         counts = [[size // tokens] * tokens for tokens in (positive, negative)]
         yield (crowd_corpus(*counts, length=length),)
+    yield (rare_corpus(100, length=4),)
+    yield (crowd_corpus([800], [1] * 800, length=31),)
+
+
+def rare_corpus(n: int, *, length: int) -> Corpus:
+    """Return n pairs of sequences, each with irrelevant tokens that only it contains.
+
+    The positive sequences share one relevant token. Each negative sequence has its own.
+    """
+    others = np.arange(n * (length - 1)).reshape(n, length - 1) + n + 1
+    rows = [[0, *own] for own in others]
+    rows += [[1 + i, *own] for i, own in enumerate(others)]
+    vocab = attnsel.Vocab([str(s) for s in range(n * length + 1)])
+    return Corpus.from_tokens(rows, [1] * n + [0] * n, vocab)
+
+
+EQUAL = "give rare tokens a higher rate; with equal rates a class is lost"
+FREQUENT = "these rates make frequent tokens even faster; divide by the share instead"
+ROOT = (
+    "divide by the share itself; its square root removes only part of the advantage "
+    "of frequent tokens"
+)
+SQUARE = "divide by the share itself; its square makes rare tokens too fast"
+POWERS = {EQUAL: 0, FREQUENT: 1, ROOT: -0.5, SQUARE: -2}  # of the share
 
 
 def safe_fault(given: Any, corpus: Corpus) -> str | None:
@@ -206,7 +244,11 @@ def safe_fault(given: Any, corpus: Corpus) -> str | None:
     for sign, name in ((1, "positive"), (-1, "negative")):
         if not right[corpus.signs.numpy() == sign].all():
             length = int(corpus.lengths[0])
-            return f"here, with T = {length}, the {name} class is lost"
+            lost = f"here, with T = {length}, the {name} class is lost"
+            for why, power in POWERS.items():
+                if same(rate, share**power / (share ** (power + 1)).max()):
+                    return f"{lost}; {why}"
+            return lost
     return None
 
 
@@ -215,15 +257,10 @@ def safe_fault(given: Any, corpus: Corpus) -> str | None:
     cases=crowds,
     fault=safe_fault,
     mistakes={
-        "give rare tokens a higher rate; with equal rates a class is lost": (
-            "1 / share -> 0 * share + 1"
-        ),
-        "these rates make frequent tokens even faster; divide by the share instead": (
-            "1 / share -> share"
-        ),
-        "divide by the share itself; its square root removes only part of the effect": (
-            "1 / share -> share**-0.5"
-        ),
+        EQUAL: "1 / share -> 0 * share + 1",
+        FREQUENT: "1 / share -> share",
+        ROOT: "1 / share -> share**-0.5",
+        SQUARE: "1 / share -> share**-2",
     },
     hints=(
         "If a token occurs in twice as many sequences as another token, its gradient "
