@@ -11,7 +11,8 @@ COLAB := _build/colab-env
 CHAPTERS ?=
 NOTEBOOKS = $(or $(CHAPTERS:%=book/%.ipynb),$(wildcard book/*.ipynb))
 # Number of processes, by default one per core, each with one thread. With two threads
-# each, two processes on two cores take more than twice as long. A notebook runs in one.
+# each, two processes on two cores take more than twice as long. Each notebook
+# runs in one process.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 export OMP_NUM_THREADS ?= 1
 
@@ -64,7 +65,7 @@ book: $(READY)
 	$(MAKE) --no-print-directory colab
 	@echo "$(CURDIR)/$(SITE)/index.html"
 
-# Copies of the chapters to change: plain Markdown, the same code, next to `my_attnsel.py`.
+# Writes copies of the chapters for readers to edit: plain Markdown with the same code.
 notebooks: colab
 	$(BIN)/python -m tools.notebooks
 
@@ -92,12 +93,12 @@ test-weekly: $(TESTS)
 faults: $(TESTS)
 	$(BIN)/python -m tools.mutants
 
-# ALONE=.ci/alone runs the chapters without network and without the folder next to the
-# clone, as on a reader's machine.
+# ALONE=.ci/alone runs the chapters without network and without the folder ../shared, as on
+# a reader's machine.
 test-notebooks: $(TESTS)
 	$(ALONE) $(NBVAL)
 
-# Runs every chapter alone, as in Colab, in two processes.
+# Runs each chapter in an environment like Colab's, two chapters at a time.
 test-runner: $(TESTS) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -n 2 tests/site/test_runner.py
 
@@ -116,15 +117,15 @@ wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w _build/wheel .
 	$(BIN)/python -m tools.try_wheel _build/wheel/*.whl _build/wheel-env
 
-# Builds the book by Sphinx alone, from the settings that Jupyter Book exports.
+# Builds the book with Sphinx alone, from the settings that Jupyter Book exports.
 sphinx: $(READY)
 	rm -rf _build/sphinx && mkdir -p _build/sphinx
 	$(BIN)/jupyter-book config sphinx .
 	PYTHONPATH=. $(BIN)/sphinx-build -n -W --keep-going -q . _build/sphinx; \
 		status=$$?; rm -f conf.py; exit $$status
 
-# Needs `make book colab` before, and Chromium. Two processes per core, because tests wait
-# for animations, and the tests of the built site do not import torch.
+# Requires Chromium and a previous `make book`. Two processes run per core, because tests
+# wait for animations, and the tests of the built site do not import torch.
 test-site: $(TESTS)
 	$(MAKE) -j 2 -O test-pages test-figures
 
@@ -136,12 +137,14 @@ test-pages: $(TESTS)
 test-figures: $(TESTS)
 	$(call BROWSE,tests/book tests/report)
 
-# Updates the older one of a chapter and its text from the newer one (`jupytext.toml`).
+# Compares each chapter with its text, and updates the older from the newer
+# (`jupytext.toml`).
 text: $(READY)
 	$(BIN)/jupytext --sync --quiet $(NOTEBOOKS)
 
-# Pins the requirements of pyproject.toml, and theirs. UPGRADE=--upgrade takes the newest
-# versions. Tests, lint and browsers also need the second file.
+# Pins the requirements of pyproject.toml and the packages that these require. With
+# UPGRADE=--upgrade, takes the newest versions. Tests, lint and browsers also need
+# requirements-test.txt.
 PIN = $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-package attnsel --no-annotate --custom-compile-command "make requirements" \
 	$(UPGRADE) --group install pyproject.toml
@@ -163,8 +166,8 @@ execute: text
 	$(BIN)/jupytext --sync --quiet book/*.ipynb
 
 # The chapters as plain Markdown: for the branch that the launch buttons open, for the
-# download buttons of the site, and for `make notebooks`. They install the commit from
-# which they are made, or its tag. Pages that `make book` has read are not read again.
+# download buttons of the site, and for `make notebooks`. REFERENCE is the commit or tag
+# that they install. Pages that `make book` has read are not read again.
 colab: export REFERENCE ?=
 colab: $(READY)
 	rm -rf _build/colab

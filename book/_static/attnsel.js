@@ -1,5 +1,5 @@
-// Elements that are too wide for the page scroll by themselves. They fade out where more
-// follows, and only then can the keyboard reach them.
+// Each element that is too wide for the page gets a scroll bar of its own. It fades out
+// where more follows, and the keyboard can reach it.
 const SCROLLING = ".bd-article math, .bd-article pre, .cell_output .output,"
   + ".pst-scrollable-table-container";
 
@@ -61,7 +61,7 @@ document.querySelectorAll(".citation-list > .citation").forEach((entry) => {
 const SEARCH = ["vendor/minisearch/minisearch.js", "search/index.js", "search/search.js"];
 let search;
 
-// Load a script of the site. A page opened from disk may load scripts, but no data.
+// Load a script of the site. `lab/place.js` says why the index is a script, too.
 function load(name) {
   const script = document.createElement("script");
   script.src = document.documentElement.dataset.content_root + name;

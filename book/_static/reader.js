@@ -1,5 +1,5 @@
 /* global askGuess */
-// Show the reader's guesses, which are stored in this browser; nothing is sent.
+// Show the reader's guesses, which `guess.js` stores.
 const pageName = location.pathname.split("/").pop().replace(/\.html$/, "") || "index";
 
 function answerOf(box) {

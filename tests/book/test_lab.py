@@ -663,6 +663,38 @@ def test_descent_on_e_alone_shows_a_v_and_descent_by_default_none():
     assert f"a correlation of {square:.2f}".replace("0.", ".") in law
 
 
+def test_the_reason_why_a_word_has_no_lean_is_named():
+    code = """[[0, 1, 0], [1, 1, 100], [1, 0, 100], [0, 1, 100]].map(
+      ([at, view, least]) => {
+      const both = [[0.25, 1], [-0.5, NaN]].map((all) =>
+        ({lean: all.map((x, s) => least > data[s] ? NaN : x)}));
+      return reviewsTab.point({names: ["often", "seldom"], times: data,
+        views: new Map([[least, both]])},
+        {train: {loss: 1}, test: {loss: 1}, scores: {a: [1, 2], b: [3, 4]}},
+        {at, view, least}); })"""
+    for times, seen in (
+        ([500, 20], "fewer than 100"),
+        ([500, 300], "in no new review"),
+    ):
+        first, unseen, own, last = call(code, times)
+        assert first.endswith(", lean -0.5") and first == last
+        assert seen in unseen and "lean" in own
+        assert ("no lean" in own) == (times[1] < 100)
+
+
+@pytest.mark.parametrize(
+    ("step", "when"),
+    [(0, "before the first step"), (1, "after 1 step"), (2, "2 steps")],
+)
+def test_the_headline_counts_the_steps_of_both_runs(step, when):
+    code = """((step) => {
+      const now = {step, moves: true, train: {accuracy: 1, loss: 0},
+        test: {accuracy: 0.5, loss: 1}};
+      return reviewsTab.headline({settings: {}}, now, now); })(data)"""
+    own, other = call(code, step).lower().split(". ")
+    assert when in own and other.endswith(f"{when}.")
+
+
 def test_gradient_descent_puts_the_planted_word_first_and_adam_does_not():
     code = """((reviews, all) => all.map((changes) => {
       const run = trained("reviews", {planted: 20, ...changes}, unpacked(reviews), 300);
@@ -670,7 +702,7 @@ def test_gradient_descent_puts_the_planted_word_first_and_adam_does_not():
     given = [committed(IMDB), [{}, {"optimizer": "gd", "rate": 3}]]
     adam, descent = call(code, given)
     place = int(re.search(r"has rank ([\d,]+) by value", adam)[1].replace(",", ""))
-    assert place > 100 and "Gradient descent puts it first." in adam
+    assert place > 100 and "Gradient descent" in adam
     assert "rank 1 by value and rank 1 by score" in descent
     assert "Adam" not in descent
 

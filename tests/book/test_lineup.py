@@ -138,8 +138,9 @@ def test_before_the_bet_both_models_are_described_alike(played):
             assert min(one[1], two[1]) > 0.65
             assert abs(one[1] - two[1]) < 0.08
         for run in found["models"]:
-            begins = "The values rise from left to right: rank correlation"
-            assert run["described"].startswith(begins)
+            shown = run["measured"]["fits"][0][: 2 if question == "labels" else 1]
+            for fit in shown:
+                assert f"lean is {fit:.2f}.".replace(" 0.", " .") in run["described"]
             assert ("scores" in run["described"]) == (question == "labels")
 
 
@@ -277,5 +278,5 @@ def test_the_still_is_a_round_that_can_be_played(imdb):
     found.pop("models")
     assert still == found
     page = lab.lineup_place()
-    assert f"picture of round {still['round']}:" in page
+    assert f"picture of round {still['round']}." in page
     assert all(line in page for line in still["answer"])

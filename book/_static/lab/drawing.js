@@ -19,9 +19,9 @@ function binMeans(xs, heights, [low, high]) {
     count > 4 ? [[low + span * (k + 0.5) / 20, total / count]] : []);
 }
 
-// Draw words at their xs and heights, in the colours of their leans, the mean of 20 bins
-// and some names, that of the word `at` first. Return the position [x, y] of each word in
-// pixels, if it has one.
+// Draw words as dots at their xs and heights, coloured by their leans. Then draw the means
+// of 20 bins, and some names, beginning with that of the word `at`. Return the position
+// [x, y] of each word in pixels, if it has one.
 function cloud(canvas, look, {xs, heights, leans, ends, reach, below, beside, names, named, at,
   curve}) {
   const across = axis(ends), up = axis(reach), [low, high] = ends, span = high - low;

@@ -2,7 +2,7 @@
 // numbers per token, its score a = E p and its value b = E v.
 /* global diverged, optimizers, range */
 
-// Entries from N(0, 1 / d), two at a time by the method of Box and Muller.
+// Entries from N(0, 1 / d), each from two uniform numbers by the method of Box and Muller.
 function newModel(size, d, random) {
   const drawn = (length) => Float32Array.from({length}, () => {
     const radius = Math.sqrt(-2 * Math.log(1 - random()) / d);

@@ -163,8 +163,7 @@ function keep(lab, how = "replaceState") {
 // Take steps, or pause if `steps` is 0; `anew` starts from a new initialization.
 async function go(lab, steps, anew = false) {
   if (unable()) {
-    lab.part(".note").innerHTML = "The model cannot be trained here, because this browser has no workers "
-      + `or no OffscreenCanvas. ${lab.still}`;
+    lab.part(".note").innerHTML = `This browser cannot train the model. ${lab.still}`;
     return;
   }
   lab.part(".outcome").ariaBusy = lab.isBusy = true;

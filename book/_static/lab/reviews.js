@@ -5,6 +5,8 @@ const fitText = (x) => Number.isNaN(x) ? "none"
   : (Math.round(100 * x) / 100 || 0).toFixed(2).replace("0.", ".");
 const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 const FREQUENT = 100;
+const whenOf = (step) => !step ? "Before the first step"
+  : `After ${step} ${step > 1 ? "steps" : "step"}`;
 
 const reviewsTab = {
   steps: 300,
@@ -52,9 +54,10 @@ const reviewsTab = {
   headline(run, now, rival) {
     const right = ({train, test}) => [train, test].map(({accuracy}) => percent(accuracy));
     const [own, unseen] = right(now);
-    return diverged(now) || !now.moves ? "" : `After ${now.step} steps, the model classifies ${own} of the training reviews and ${
+    return diverged(now) || !now.moves ? "" : `${whenOf(now.step)}, the model classifies ${own} of the training reviews and ${
       unseen} of the new reviews correctly.${!rival || diverged(rival) ? "" : ` With ${
-      reviewsTab.rivalName(run)}, it classifies ${right(rival).join(" and ")} after ${rival.step} steps.`}`;
+      reviewsTab.rivalName(run)}, it classifies ${right(rival).join(" and ")} ${
+      whenOf(rival.step).toLowerCase()}.`}`;
   },
 
   status(_, now) {
@@ -78,10 +81,8 @@ const reviewsTab = {
         + (settings.uniform && settings.p ? " With uniform attention, p stays 0." : "")];
     }
     const [own, unseen] = reviewsTab.fits(run, now, shown.least);
-    const when = !step ? "Before the first step" : `After ${step} ${
-      step > 1 ? "steps" : "step"}`;
     const which = shown.least ? `Among words with ${FREQUENT} or more occurrences, the` : "The";
-    const said = [`${when}, ${percent(train.accuracy)} of the training reviews and ${
+    const said = [`${whenOf(step)}, ${percent(train.accuracy)} of the training reviews and ${
       percent(test.accuracy)} of the new reviews are classified correctly.${
       settings.shuffle ? " The labels of the training reviews are shuffled." : ""} ${which
     } rank correlation of value and lean is ${fitText(own[0])} in the training reviews and ${
@@ -93,16 +94,17 @@ const reviewsTab = {
       lawSentence].flatMap((sentence) => sentence(run, now, shown, records)).filter(Boolean)];
   },
 
-  point({names, views}, now, {at, word, view, least}) {
+  point({names, views, times}, now, {at, word, view, least}) {
     if (diverged(now) || (at < 0 && !word)) { return "Point at a word, or search for one."; }
     if (at < 0) { return `No word here begins with ${word}.`; }
     const {lean} = views.get(least)[view], {a, b} = now.scores;
-    return `${names[at]}: value ${round(b[at])}, score ${round(a[at])}, lean `
-      + (Number.isNaN(lean[at]) ? "none, since it is not among these words" : round(lean[at]));
+    return `${names[at]}: value ${round(b[at])}, score ${round(a[at])}, ${
+      !Number.isNaN(lean[at]) ? `lean ${round(lean[at])}` : `no lean, because it occurs ${
+        times[at] < least ? `fewer than ${least} times` : "in no new review"}`}`;
   },
 
   // The comparison run has the same axes, if there is room for it. Colours always show the
-  // leans in training reviews, also where positions show the leans in new reviews.
+  // leans in training reviews, even where the positions show the leans in new reviews.
   draw({names, views, records}, now, {canvases, look, view, across, least, at}, rival) {
     const isLost = diverged(now), isLaw = across === "value", [first] = records;
     const both = [now, rival].map((one) => one && !diverged(one) ? one.scores : null);
@@ -153,8 +155,8 @@ function pauseSentence({records, pause}, now) {
     percent(then.test.accuracy)} to ${percent(now.test.accuracy)} and the loss on them from ${
     round(then.test.loss)} to ${round(now.test.loss)}, while the loss on the training reviews `
     + `went from ${round(then.train.loss)} to ${round(now.train.loss)}. ${
-      better && worse ? "So the model fits the reviews that it learned from better and new "
-        + "reviews worse: it memorizes (overfitting)."
+      better && worse ? "So the model now fits the training reviews better and new reviews "
+        + "worse: it memorizes (overfitting)."
       : worse ? "" : "So these steps also help on new reviews."}`;
 }
 
@@ -207,7 +209,8 @@ function verdictOf(name, found) {
   const start = `The ${name} ${verb[all > 0 || many > 0 ? 0 : 1]} true labels from shuffled ones`;
   if (all < 0 || many < 0) {
     return `${start}${all > 0 || many > 0 ? ` among ${all > 0 ? "all" : "frequent"} words` : ""}; among ${
-      all < 0 && many < 0 ? "both" : all < 0 ? "all words" : "frequent words"}, the shuffled labels are ahead.`;
+      all < 0 && many < 0 ? "all words and among frequent words"
+      : all < 0 ? "all words" : "frequent words"}, the shuffled labels are ahead.`;
   }
   return `${start}${all && many ? ", among all words and among frequent ones"
     : all ? " among all words, but not among frequent ones"
@@ -227,8 +230,8 @@ function descentSentence(run, {scores, ...now}) {
       fitText(many)} among words with ${FREQUENT} or more occurrences and ${fitText(all)} among `
     + `all words. The median score has changed by ${round(moved[moved.length >> 1])}, and the `
     + `random initial scores scatter by ${round(scatter)}. ${all < 0.3
-      ? "So all words together show no V yet. The button Descent on E alone has settings at "
-        + "which there is one." : "So the V is there."}`;
+      ? "So all words together show no V yet. With the settings of the button "
+        + "“Descent on E alone”, a V appears." : "So the V is there."}`;
 }
 
 // A sentence on the value and score of the planted word.
@@ -240,10 +243,11 @@ function plantedSentence({marked, names, settings}, {scores}) {
   return `“${PLANTED}”, which was written into ${marked} ${settings.shuffle ? "" : "positive "
   }training ${marked > 1 ? "reviews" : "review"}, has rank ${number(byValue)} by value${
     settings.uniform ? "" : ` and rank ${number(byScore)} by score`} among ${number(names.length)} words. ${
-    settings.optimizer === "adam" && byValue > 100 ? "Adam moves each word by about as much per "
-      + "step, however often it occurs, so hundreds of one-sided words have similar values. Its own "
-      + `is ${round(scores.b.at(-1))}, and the largest one is ${round(Math.max(...scores.b))}. ${
-        settings.planted === 20 ? "Gradient descent puts it first. " : ""}` : ""}It occurs in no new review, so no accuracy on new reviews can reveal it.`;
+    settings.optimizer === "adam" && byValue > 100 ? "Adam moves each word by about the same "
+      + "amount per step, however often it occurs, so hundreds of words with a large lean have "
+      + `similar values. The value of “${PLANTED}” is ${round(scores.b.at(-1))}, and the largest is ${
+        round(Math.max(...scores.b))}. ${
+        settings.planted === 20 ? "Gradient descent puts the word first. " : ""}` : ""}The word occurs in no new review, so no accuracy on new reviews can reveal it.`;
 }
 
 // A sentence that compares the scores with the law of the V.

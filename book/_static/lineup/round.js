@@ -44,8 +44,8 @@ function roundOf({words, texts, signs, size, unseen}, number, question) {
   return {number, question, answer, models, unseen: others.texts.length};
 }
 
-// Train the less accurate model by one step. Both finish together, because the number of
-// steps would betray random labels. Return whether a step was taken.
+// Train the less accurate model by one step, so that both models finish together. Otherwise
+// the earlier end would reveal the true labels. Return whether a step was taken.
 function advance({models}) {
   const behind = models.filter(({now}) => now.train.accuracy < ROUND.reached
     && now.step < ROUND.most);
@@ -82,9 +82,10 @@ function extremes({names, leans: [lean, unseen]}, count) {
 // Describe the picture of a model in words, before the bet.
 function described(run, question) {
   const [[value, score]] = measured(run).fits;
-  const values = `The values rise from left to right: rank correlation ${fitOf(value)}.`;
-  return question === "attention" ? values : `${values} The scores draw a V: ${
-    fitOf(score)} with the size of the lean. Its ends are ${
+  const values = `The values rise from left to right: their rank correlation with the lean is ${
+    fitOf(value)}.`;
+  return question === "attention" ? values : `${values} The scores draw a V: their rank correlation with the size of the lean is ${
+    fitOf(score)}. The ends of the V are ${
     depthOf(run, run.scores).toFixed(1)} above its lowest point.`;
 }
 
@@ -129,10 +130,10 @@ function verdict({question, answer, models, unseen}, bet, rounds) {
     first: `${begins}: model ${real} learned something, and ${other} memorized noise.`,
     right: `${right} Guessing gets 50% right, and models with random labels got ${
       percent(labels.least)} to ${percent(labels.most)} in ${labels.rounds} rounds.`,
-    surprise: deeper > deep ? `Surprisingly, the deeper V belongs to ${other}, the noise.`
-      : `Here the deeper V belongs to ${real}. Mostly it belongs to the noise.`,
-    because: `The noise had the deeper V in ${labels.deeper} of the first ${labels.rounds
-    } rounds, because random labels take more training steps (here ${longer} instead of ${steps
+    surprise: deeper > deep ? `Surprisingly, the deeper V belongs to ${other}, which learned random labels.`
+      : `Here the deeper V belongs to ${real}. In most rounds it belongs to the model with random labels.`,
+    because: `The model with random labels had the deeper V in ${labels.deeper} of the first ${
+      labels.rounds} rounds, because random labels take more training steps (here ${longer} instead of ${steps
     }), and each step lifts the ends. A clear picture of attention is no sign of learning.`,
     more: ["The dots moved to where the words are in 25,000 reviews that neither model has seen."
       + ` There, the values of ${real} still rise from left to right (rank correlation ${
@@ -155,7 +156,7 @@ function sameSteps(match, {labels}) {
     depths[1]} (${other}) above its lowest point. Over ${labels.rounds} rounds these depths are ${
     labels.same[0].toFixed(1)} and ${labels.same[1].toFixed(1)} on average, against ${
     labels.depth[0].toFixed(1)} and ${labels.depth[1].toFixed(1)} at the end of training. So `
-    + "the V of the noise is deeper because it was trained for longer.";
+    + "the V of the model with random labels is deeper because this model took more steps.";
 }
 
 // The bets of a game as a line to share, compared with a coin.

@@ -46,7 +46,7 @@ window.attnselSearch = (() => {
       if (name) { named.set(name, [...(named.get(name) || []), entry]); }
     });
   });
-  // A name in code has a dot or underline inside, brackets, or a capital after a letter.
+  // A name in code has a dot or underscore inside, brackets, or a capital after a letter.
   const CODE = /\w[._]\p{L}|\(|\p{Ll}\p{Lu}/u;
   const isCode = ({kind}) => !ORDER.includes(kind);
   const rank = (entry, asksCode) => (isCode(entry) && !asksCode

@@ -1,4 +1,4 @@
-"""A figure that shows one of several frames, chosen by a slider or a button."""
+"""A figure that shows one of several frames, with a slider and a play button."""
 
 import html
 from collections.abc import Mapping

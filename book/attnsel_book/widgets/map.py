@@ -30,10 +30,11 @@ def scatter_explorer(
     Args:
         tokens: names of the V points; the search finds the name that a reader types, or
             else the first name that begins with the typed text.
-        columns: V numbers by label. At first, the axes show the first two columns. A
-            point is blue if its number in the first column is positive, and otherwise
-            orange. With `slider`, each entry is a pair: numbers before a step, and
-            changes per unit of the step size. The changes then decide the colours.
+        columns: V numbers for each label. At first, the axes show the first two
+            columns. A point is blue if its number in the first column is positive, and
+            otherwise orange. With `slider`, each entry is a pair: numbers before a
+            step, and changes per unit of the step size. The changes then decide the
+            colours.
         title: name of the figure for screen readers.
         log: labels of the columns with a logarithmic scale. Their numbers are positive,
             and the largest is at most 10^9 times the smallest.

@@ -77,7 +77,7 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     <div class="bar panels">${
     panel(words.map((word, s) => handle(word, sides[s])).join(""),
       "words, with the first coordinate across and the second up")}${
-    panel(handle("p", 1), "p: its start, its path, u★, the max-margin direction, "
+    panel(handle("p", 1), "p: its start and path, the max-margin direction u★, "
       + "and the circle of norm 4")
     }</div><output aria-live="polite"></output>`;
   const here = [-1.6, 2.1, 3.3], there = [-15, 15, 30];  // left, top and size
@@ -120,8 +120,8 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     near.innerHTML = axes(here) + held.join("") + to(here, 0.6);
     far.innerHTML = axes(there) + scale + arrows.join("")
       + line(there, flow.path, 'class="path"') + to(there, 50);
-    out.textContent = (wrong ? `In ${wrong} of ${selected.length} sequences another `
-      + "word than the relevant one has the most attention. "
+    out.textContent = (wrong ? `In ${wrong} of ${selected.length} sequences a word `
+      + "other than the relevant one has the most attention. "
       : "Each relevant word is selected. ")
       + `p starts at norm ${Math.hypot(...points.at(-1)).toFixed(1)}. `
       + (reached < 100 ? "The path ends where the pulls on p cancel. " : "")

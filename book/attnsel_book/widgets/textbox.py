@@ -34,10 +34,10 @@ def text_box(
 
     Args:
         vocab: vocabulary of the model.
-        scores: tensors (V, 2) of E p and E v by training step, between which a slider
-            chooses; each adds about 5 bytes per token to the page.
-        between: tensors (V, 2) at further training steps, which are used only for texts
-            whose known words all occur in the examples; they add few bytes.
+        scores: for each training step on the slider, a tensor (V, 2) of E p and E v; it
+            adds about 5 bytes per token to the page.
+        between: tensors (V, 2) for further training steps, used only for texts whose
+            known words all occur in the examples; they add few bytes.
         examples: texts to try, each with a sentence about it.
         explained: whether the explanation is open at first.
     """
