@@ -83,7 +83,7 @@ def start(
         given = {x: names[x] for x in book if re.search(rf"\b{x}\b", condition)}
         here = " and ".join(f"{x} = {_short(value)}" for x, value in given.items())
         needed = ", ".join(filter(None, (condition, why)))
-        fault = f"it needs {needed}, and here {here}"
+        fault = f"it needs {needed}; here {here}"
         try:
             holds = bool(eval(condition, {"possible": _possible, **given}))
         except Exception as error:  # such as a text where a number belongs
@@ -119,6 +119,7 @@ def in_vocabulary(vocab: Any, *settings: str) -> None:
     """
     for name in settings:
         word = (_run.names or {})[name]
+        stop_unless(isinstance(word, str), f"{name} = {word!r} is no text; add quotes")
         near = get_close_matches(str(word), list(vocab), n=3)
         choose = f"choose for example {', '.join(near)}" if near else "choose another"
         why = f"{name} = {word!r} does not occur in the vocabulary; {choose}"
@@ -142,7 +143,7 @@ def say_what_is_read(name: str) -> None:
     """
     if not is_the_books_run() and name not in _run.read:
         _run.read.add(name)
-        note([f"Read, not run here: the stored results {name} of the book."])
+        note([f"The results {name} are read from the book, and not computed here."])
 
 
 def say_what_is_changed() -> None:
@@ -180,8 +181,9 @@ def _unlike(name: str, now: Any, book: Any) -> str:
     """Return why a value cannot replace the book's value, or "" if it can."""
     got = f"{name} = {_short(now)}"
     if isinstance(book, dict):
-        if not isinstance(now, dict) or not set(now) <= set(book) | {"n_relevant"}:
-            return f"{got} is not a table of {', '.join(book)}; keep these names"
+        names = set(book) | {"n_relevant"}
+        if not isinstance(now, dict) or not set(book) <= set(now) <= names:
+            return f"{got} is not a dictionary of {', '.join(book)}; keep these keys"
         parts = [_unlike(f"{name}[{k!r}]", x, book.get(k, 1)) for k, x in now.items()]
         return next(filter(None, parts), "") or _infeasible(name, now)
     if isinstance(book, list | tuple | range):
@@ -199,8 +201,8 @@ def _unlike(name: str, now: Any, book: Any) -> str:
         if not isinstance(now, numbers.Real) or not math.isfinite(now):
             return f"{got} is not a number; in the book it is {book!r}"
         is_count = not isinstance(book, float)
-        if is_count and now % 1:
-            return f"{got} is not a whole number; in the book it is {book!r}"
+        if is_count and not isinstance(now, numbers.Integral):
+            return f"{got} is not an integer; in the book it is {book!r}"
         least = 1 if is_count and book != 0 else 0
         if now < least:
             return f"{got} is below {least}; in the book it is {book!r}"
@@ -212,7 +214,7 @@ def _infeasible(name: str, sizes: Mapping[str, int]) -> str:
     try:
         separable_corpus(**sizes, seed=0)
     except (ValueError, TypeError) as error:
-        return f"no corpus has the sizes {name}, because {error}"
+        return f"no corpus has the sizes {name}: {error}"
     return ""
 
 

@@ -113,12 +113,10 @@ def claim(
         mark, line["bound"] = "○", f"{bound}; not yet yours"
     if is_the_books_run():
         if missing or not holds:
-            why = (
-                f"{missing[0]} does not hold"
-                if missing
-                else f"{measured} is not {bound}"
-            )
-            raise AssertionError(f"{statement} fails: {why}")
+            why = f"{measured} is not {bound}"
+            if missing:
+                why = f"the condition {missing[0]!r} does not hold"
+            raise AssertionError(f"the claim {statement!r} is false: {why}")
     elif missing:
         words = f"the condition does not hold here: {' and '.join(missing)}"
         mark, line = "·", line | {"measured": "", "bound": words, "by": ""}

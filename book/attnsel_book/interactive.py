@@ -59,8 +59,9 @@ def _start(draw: Callable[..., Figure], name: str, values: Sequence[Any] | str) 
         if same or (not isinstance(value, str) and math.isclose(value, default)):
             return value
     raise ValueError(
-        f"{name}={default!r} is where the control starts, but it is none of its "
-        f"values, {', '.join(map(str, values))}: add it, or change the default"
+        f"the default {name}={default!r} is not one of the values "
+        f"{', '.join(map(str, values))} of its control; add {default!r} to the values, "
+        "or change the default"
     )
 
 

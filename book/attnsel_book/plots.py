@@ -77,8 +77,8 @@ def draw_ranges(
     Args:
         runs: frame with one row per run.
         by: column with the name of the model; each model is one row in every panel.
-        panels: one dictionary per panel, by the label of the panel's horizontal axis;
-            it maps columns of `runs` to their legends. An infinite value becomes "∞".
+        panels: for the label of each panel's horizontal axis, a dictionary from columns
+            of `runs` to their legends. An infinite value becomes "∞".
     """
     groups = runs.groupby(by, sort=False)
     names = list(groups.groups)

@@ -96,9 +96,9 @@ def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Co
 
 
 def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
-    """Draw 4,000 sequences of 40 tokens with evenly spaced leans.
+    """Draw 4,000 sequences of 40 tokens from a vocabulary with evenly spaced leans.
 
-    There are 400 tokens, whose leans x_s range from -1 to 1. In a sequence with the
+    The vocabulary has 400 tokens, with leans x_s from -1 to 1. In a sequence with the
     sign y, the probability of token s is proportional to 1 + y x_s, so all tokens are
     equally frequent on average. If `rare` = 1, the probability also has the factor
     1 - 0.95 `|x_s|`, so a token with lean 1 is 20 times rarer than one with lean 0.

@@ -13,7 +13,7 @@ from attnsel_book.chapter import say_what_is_read
 
 
 def authors(table: str) -> dict[str, np.ndarray]:
-    """Return a table from the authors' rebuttals as arrays, by the name of the column.
+    """Return a table from the rebuttals of the paper's authors, one array per column.
 
     In the tables "two layers" and "MLP", "x" contains the centers of 20 bins of the
     lean. In each bin, "attention" is the mean of E_s p (for two layers, of E_s W p),
@@ -49,7 +49,7 @@ def with_outcomes(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def store(target: Path, found: Mapping[str, Any] | Iterable[Any]) -> None:
-    """Write rows, or several parts by name, to a JSON file that `stored` reads.
+    """Write rows, or several named parts, to a JSON file that `stored` reads.
 
     Each row is on a line of its own, so that a diff shows which rows have changed.
     """

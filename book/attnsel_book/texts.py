@@ -12,8 +12,6 @@ from attnsel.tokens import split
 from attnsel_book.chapter import note, stop_unless
 from attnsel_report import splits
 
-MORE_CLASSES = "the chapter *More than two classes* takes all of them"
-
 
 def train_and_test(
     source: Any,
@@ -40,7 +38,9 @@ def train_and_test(
         Stop: if the source cannot be read, if `classes` are not two of its (three or
             more) classes, or if the training or held-out texts are not of two classes.
     """
-    name = os.path.basename(source) if isinstance(source, str) else "the table"
+    name = "the table" if hasattr(source, "__len__") else repr(source)
+    if isinstance(source, str | os.PathLike):
+        name = os.path.basename(source)
     try:
         train, test = splits.train_and_test(source, text=text, label=label, limit=limit)
         if len(train.classes) > 2:
@@ -69,6 +69,11 @@ def _of_two_classes(
 ) -> tuple[Corpus, Corpus]:
     """Return the texts of two classes, with a vocabulary of their own."""
     there = [str(c) for c in train.classes]
+    if train.texts is None:
+        raise ValueError(
+            f"It has {len(there)} classes and comes as counts of words, without texts, "
+            "so this chapter cannot select two of them; choose imdb, yelp or a file"
+        )
     if classes is None:
         sizes = np.bincount(train.targets, minlength=len(there))
         chosen = [there[k] for k in sorted(np.argsort(-sizes, kind="stable")[:2])]
@@ -76,15 +81,14 @@ def _of_two_classes(
             [
                 f"{name} has {len(there)} classes, and this chapter distinguishes two. "
                 f"It goes on with the two largest, {chosen[0]} and {chosen[1]}. Choose "
-                f"others with CLASSES = (..., ...); {MORE_CLASSES}."
+                "others with CLASSES = (..., ...)."
             ]
         )
     else:
         chosen = [str(c) for c in classes]
         if len(set(chosen)) != 2 or not set(chosen) <= set(there):
             raise ValueError(
-                f"classes: {tuple(chosen)} are not two of {', '.join(there)}; "
-                f"name two, or {MORE_CLASSES}"
+                f"classes: expected two of {', '.join(there)}, got {tuple(chosen)}"
             )
     texts, labels = _rows(train, chosen)
     held_texts, held_labels = _rows(test, chosen)
@@ -123,6 +127,7 @@ def _description(train: Corpus, test: Corpus, name: str) -> list[str]:
     single = int((np.diff(train.counts.indptr) == 1).sum())
     if single:
         lines.append(
-            f"{single:,} texts contain one known token only, which gets all attention."
+            f"{single:,} {'text has' if single == 1 else 'texts have'} only one known "
+            "token, which gets all attention."
         )
     return lines

@@ -4,8 +4,9 @@
 
 A ticket has a queue (billing, delivery or technical), an agent and a text. A person
 would sort the ticket by the wish of the customer. Some tickets also reveal the queue by
-a leak, a sign that will not occur in new tickets. Others have a fault, a wrong queue.
-`PLANTED` describes the leaks and the fault. The command writes no column `planted`.
+a leak, a sign that will not occur in new tickets. Others have a fault: a wrong queue,
+or the text of another ticket. `PLANTED` describes the leaks and the faults. The command
+writes no column `planted`.
 """
 
 import csv

@@ -49,7 +49,7 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """Measure how the columns E p and E v of `scores` (V, 2) depend on the lean.
 
     `x` (V,) contains the leans, or nan for tokens to be left out. The spreads and `end`
-    are computed from those of 20 bins that contain at least `least` tokens.
+    are computed from the bins, out of 20, that contain at least `least` tokens.
 
     Raises:
         ValueError: if `scores` is not (V, 2), or if fewer than two bins are used.

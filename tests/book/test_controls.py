@@ -215,7 +215,7 @@ def test_a_text_is_typed_into_a_field():
 
 
 def test_a_control_starts_at_one_of_its_values():
-    with pytest.raises(ValueError, match="slope=1 is where the control starts"):
+    with pytest.raises(ValueError, match="slope=1 is not one of the values 2, 3 of"):
         interactive_figure(curve, slope=[2, 3])
 
 

@@ -35,7 +35,7 @@ def read(source, **settings):
     [
         (30 * ["yes", "no"], 12, "50% of the held-out"),
         (10 * (19 * ["no"] + ["yes"]), 12, "predicting no is correct for 95%"),
-        (100 * ["yes", "no"], 1, "one known token only, which gets all attention"),
+        (100 * ["yes", "no"], 1, "only one known token, which gets all attention"),
         (100 * ["yes", "no"], 3, "8 tokens."),
     ],
 )
@@ -62,7 +62,7 @@ def test_of_three_classes_the_two_largest_remain_or_those_that_are_chosen(tmp_pa
     assert "has 3 classes" in said and "CLASSES = (..., ...)" in said
     train, _, said = read(path, classes=("a", "c"))
     assert train.classes == ("a", "c") and "has 3 classes" not in said
-    with pytest.raises(Stop, match="are not two of a, b, c"):
+    with pytest.raises(Stop, match="expected two of a, b, c, got"):
         read(path, classes=("a", "x"))
 
 

@@ -149,13 +149,15 @@ UNUSABLE = [
     ("explanation", {"CLASSES": ("a", "b")}, "CLASSES is None"),
     ("reviews", {"CLASSES": ("a", "b")}, "CLASSES is None"),
     ("memorized", {"SUBSET_TOKENS": 150}, "SUBSET_TOKENS >= 300"),
+    ("deviations", {"DIMS": [64, 64]}, "len(set(DIMS)) >= 2"),
+    ("convergence", {"STEP": 5e4}, "0 < STEP <= 1e4"),
     (
         "broken_assumptions",
         {"SMALL": {"n": 10, "n_tokens": 12, "length": 3, "n_relevant": 2}},
         "possible(SMALL, per_sequence=2)",
     ),
     ("settings", {"T": 2}, "T >= 10"),
-    ("one_step", {"IMDB_REVIEWS": "many"}, "IMDB_REVIEWS or YELP_REVIEWS"),
+    ("one_step", {"IMDB_REVIEWS": "many"}, "(IMDB_REVIEWS or 1) <= 25_000"),
 ]
 
 

@@ -1,10 +1,9 @@
-"""Runs of the flow in which an assumption of the theorem does not hold.
+"""The runs behind the chapter on broken assumptions of Theorem 4.3.
 
     python -m sweeps.broken_assumptions.run_assumptions
 
-The script runs ten seeds of each variant of the chapter on broken assumptions, and
-writes `assumptions.json`. It takes about two minutes on one core. The chapter repeats
-the first seed of most variants.
+The script runs ten seeds of each variant, and writes `assumptions.json`. It takes about
+two minutes on one core. The chapter repeats the first seed of most variants.
 """
 
 import math
@@ -108,7 +107,7 @@ def with_output(seed: int) -> Row:
 
 
 def large_step(dim: int, seed: int) -> Row:
-    """Check if Theorem A applies for eta_0 = 10,000, near the initial p and p = 0."""
+    """Check if Theorem A applies for eta_0 = 10,000 near the initial p and at p = 0."""
     problem = one_step_problem(dim, 10_000.0, seed=seed, **SMALL)
     corpus, model = problem.corpus, problem.model.double()
     relevant = relevant_tokens(corpus)

@@ -27,7 +27,7 @@ PAPER = {k: authors(f"class {k}") for k in (2, 4)}
 
 
 def regroup(corpus: Corpus, groups: tuple[int, ...]) -> Corpus:
-    """Merge the classes into `groups`, one number per class; leave out group -1."""
+    """Merge classes with equal numbers in `groups`; leave out those with number -1."""
     labels = torch.tensor(groups)[corpus.targets]
     part = corpus[labels >= 0]
     vocab = Vocab(part.vocab, range(1, max(groups) + 2))
@@ -42,7 +42,7 @@ def importance(corpus: Corpus) -> torch.Tensor:
 
 
 def by_bin(x: np.ndarray, y: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """Return the means of `y` in bins of `x` with borders midway between `centers`."""
+    """Return the means of `y` in bins of `x` around `centers`, nan for an empty bin."""
     middles = (centers[1:] + centers[:-1]) / 2
     ends = 2 * centers[[0, -1]] - middles[[0, -1]]
     at = np.digitize(x, [ends[0], *middles, ends[1]]) - 1

@@ -21,7 +21,7 @@ SETTINGS += [("T6", 1024, 30.0, 0)]
 
 
 def run(name: str, dim: int, lr: float, seed: int) -> dict[str, float]:
-    """Run the flow to ‖p‖ = 3,000, and compare 1 - cos with its bound on the path."""
+    """Run the flow to ‖p‖ = 3,000; compare 1 - cos(p, u) with Theorem A's bound."""
     problem = one_step_problem(dim, lr, seed=seed, **SIZES[name])
     flow = gradient_flow(problem.model, problem.corpus, tol=1e-4)
     proof = certificate(problem.model, problem.corpus, problem.relevant)

@@ -162,7 +162,7 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
 
 
 def slopes() -> Iterator[Row]:
-    """Regress exact gradients of two layers on the tilt and the bend of the chapter."""
+    """Regress the exact gradient of two layers on the chapter's tilt and bend."""
     corpus = short(load_corpus("imdb")).balanced(250)
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()

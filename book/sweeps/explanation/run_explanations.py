@@ -2,10 +2,11 @@
 
     python -m sweeps.explanation.run_explanations
 
-Three models of IMDB and three of Yelp have d = 2,048. Each is measured at 99% training
-accuracy and at the step with the best test accuracy. A row of `explanations.csv`
-contains corpus, seed, moment, measure and value. A model whose rows exist is skipped.
-On an idle core, a model takes about three minutes for IMDB, half a minute for Yelp.
+Three models of IMDB and three of Yelp are trained, all with d = 2,048. Each is measured
+at 99% training accuracy and at the step with the best test accuracy. A row of
+`explanations.csv` contains corpus, seed, moment, measure and value. A model whose rows
+exist is skipped. On an idle core, a model takes about three minutes for IMDB and half a
+minute for Yelp.
 """
 
 from collections.abc import Callable, Iterator
@@ -69,7 +70,10 @@ class Padded:
 
 
 def optimum(padded: Padded, k: np.ndarray, sign: int) -> np.ndarray:
-    """Return the least (`sign` -1) or greatest (1) logit of `k` types, times sgn f."""
+    """Return the logit of `k` types, times sgn f, that is least or greatest.
+
+    `sign` is -1 for the least and 1 for the greatest of these products.
+    """
     # Dinkelbach's method may start at any set of the right size.
     level = sign * padded.mean(padded.order(sign * padded.Q * padded.b) < k[:, None])
     while True:
@@ -119,7 +123,7 @@ def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
 
 
 def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:
-    """Return the number of types to delete, by `merit`, until the prediction flips.
+    """Delete types by falling `merit`; return their number when the prediction flips.
 
     If it never flips, the result is the number of all types.
     """
@@ -213,7 +217,7 @@ def go_far(
 def other_p(
     model: AttentionClassifier, scores: Tensor, train: Corpus, cost: float
 ) -> Tensor:
-    """Return scores (V, 2) with the values of the model and a p that `go_far` finds."""
+    """Return the scores (V, 2) of the model with another p, which `go_far` finds."""
     E, p = model.embeddings.detach(), model.cls.detach()
     ways = easy_directions(model, train)
     z = torch.randn(len(p), generator=torch.Generator().manual_seed(0))
@@ -242,7 +246,7 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
 
 
 def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
-    """Return scores with the `log_weights`, and with the predicted classes of `scores`.
+    """Return scores with the `log_weights`, and with the same predictions as `scores`.
 
     A token with log-weight a and value b gets the value exp(a - `log_weights`) b.
     """

@@ -2,11 +2,12 @@
 
     python -m sweeps.frozen.run_random_embeddings
 
-The rate is chosen with seed 0, and the number of steps in each run, by the accuracy on
-a fifth of the training reviews. If a choice is at the edge of its grid, this is
-printed. The test reviews are not used to choose anything. The script takes about half
-an hour on an idle machine. The stored table has only two runs with frozen p and v, both
-on IMDB. All three runs with trained embeddings on Yelp have the best rate of IMDB.
+The rate (with seed 0) and the number of steps (in each run) are those with the best
+accuracy on a fifth of the training reviews. If a choice is at the edge of its grid,
+this is printed. The test reviews are not used to choose anything. The script takes
+about half an hour on an idle machine. The stored table has only two runs with frozen p
+and v, both on IMDB. All three runs with trained embeddings on Yelp have the best rate
+of IMDB.
 """
 
 from collections.abc import Callable, Iterator

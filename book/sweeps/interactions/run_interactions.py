@@ -195,10 +195,11 @@ def add_pairs(
 def at_equal_numbers(
     held: np.ndarray, is_negated: np.ndarray, is_wrong: np.ndarray
 ) -> Row:
-    """Return error rates with and without a negated opinion, by number of opinions.
+    """Return error rates with and without negated opinion words, by group of reviews.
 
-    The row also contains the odds ratio of Mantel and Haenszel over these groups of
-    reviews, with a 95% interval from the variance of Robins, Breslow and Greenland.
+    A group has similar numbers of opinion words. The result also contains the odds
+    ratio of Mantel and Haenszel over the groups, with a 95% interval from the variance
+    of Robins, Breslow and Greenland.
     """
     rows, tables = [], []
     for low, high in pairwise((*OPINIONS, np.inf)):

@@ -10,8 +10,8 @@ a minute or less.
 
 If only p is trained, the gradient is computed as in `attnsel.log_domain`, from score
 differences to the token with the most attention. The logarithm of a common factor is
-stored separately, so that the direction is exact at any lead. Adam's second moment has
-such a factor, too.
+stored separately, so that the direction is accurate at any lead. Adam's second moment
+has such a factor, too.
 """
 
 import copy
@@ -145,8 +145,8 @@ def coordinate(eta: float) -> Rule:
 def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
     """Return Adam's rule for beta1 = 0.9; arguments are numbers, or (L, 1) for L runs.
 
-    In `state`, `m` is minus the average gradient, divided by the gradient's norm, and
-    exp(half) root(v) is the root of the corrected average of squares.
+    In `state`, `m` is minus the average gradient, divided by the new gradient's norm,
+    and exp(half) root(v) is the root of the corrected average of squares.
     """
     with np.errstate(divide="ignore"):
         log_eps = np.log(eps)
@@ -419,7 +419,7 @@ def epsilon() -> Iterator[Row]:
 
 
 def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float:
-    """Return log10 of the steps until p has cosine .99 to the l2 max-margin direction.
+    """Return log10 of the step count to cosine .99 with the l2 max-margin direction.
 
     A gradient flow from p estimates the number of steps of size exp(`log_eta`).
     """
@@ -526,7 +526,7 @@ def lost_again() -> Iterator[Row]:
 
 
 def losing() -> list[OneStepProblem]:
-    """Return ten problems after a first step of size 300; runs of some lose a class."""
+    """Return ten problems with first steps of size 300; on some, runs lose a class."""
     return [
         one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
         for seed in range(10)
@@ -546,7 +546,7 @@ def lost_by(rules: dict[str, Rule]) -> Iterator[Row]:
 
 
 def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
-    """Return a row with the share of correct selections by scores `a` in each class."""
+    """Return a row with each class's share of correct selections by the scores `a`."""
     bags = problem.corpus.counts.toarray() > 0
     right = np.where(bags, a, -np.inf).argmax(1) == problem.relevant.numpy()
     positive = problem.corpus.signs.numpy() > 0
@@ -602,9 +602,9 @@ def reviews() -> Iterator[Row]:
 
     Runs from three seeds, with d = 512, end when the loss is below .3 or .1. Normalized
     descent uses the unit vector of the gradient. It is slow here, so it has momentum .9
-    and stops at a loss of .3. Sign descent uses the signs of the gradient, and Adam has
-    the settings of the chapter on reviews. `cos` and `rank` compare p and E p with
-    Adam's.
+    and stops at a loss of .3. Sign descent uses the signs of the gradient. Adam has the
+    settings of the chapter on reviews, and the fourth optimizer is Adam with beta2 .9.
+    `cos` and `rank` compare p and E p with those of the first Adam.
     """
     goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
     for name, corpus in data().items():

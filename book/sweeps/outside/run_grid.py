@@ -67,7 +67,7 @@ def probed(ask: Model, d: Data) -> Outside:
 
 
 def grid_rows(norm: str, attention: str, pool: str, seed: int) -> Iterator[Row]:
-    """Yield heights of a transformer's V, by its outputs and by its own attention."""
+    """Yield heights of a transformer's V, from its outputs and its own attention."""
     d = drawn("imdb", seed)
     settings = ATTENTION[attention] | {"norm": norm, "pool": pool, "layers": 2}
     model = Transformer(len(d.vocab), DIM, heads=HEADS, seed=seed, **settings)
@@ -121,7 +121,7 @@ class Recurrent(nn.Module):
 
 
 def haunted_mean(b: Tensor, weight: float) -> Model:
-    """Return a model that averages values and a <cls> of value 0 and this `weight`."""
+    """Return a model that averages values and a ghost of value 0 with this `weight`."""
 
     def model(ids: Tensor) -> Tensor:
         size = (ids >= 0).sum(1)

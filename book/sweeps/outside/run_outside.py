@@ -6,7 +6,7 @@
 The first command makes all runs that are not rows of `runs.csv` yet; the second trains
 the models that the chapter queries. Small transformers and other models for comparison
 are trained on the first 64 known tokens of reviews, and queried as black boxes. The
-columns `rise`, `vee` and `height` use the leans in the training texts, and
+columns `rise`, `vee` and `height` use the leans in training reviews, and
 `held height` uses the leans in test reviews. For a surrogate W, "W, short" is the share
 of variance that W explains on short random sequences, and "W, reviews" is the share on
 reviews. `inner height` describes the model's own attention. All runs take about half an

@@ -84,7 +84,7 @@ def fit_sum(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
 def of_sum(numbers: Tensor, ids: Tensor) -> Tensor:
     """Return logits: sums of the numbers of the tokens, plus a constant.
 
-    `numbers` (V + 1,) contains one number per token, and the constant last.
+    `numbers` (V + 1,) contains one number per token, followed by the constant.
     """
     return padded(numbers[:-1], ids).sum(1) + numbers[-1]
 

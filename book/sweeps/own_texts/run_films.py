@@ -1,4 +1,4 @@
-"""Tests of tokens on IMDB that count each row, or each film only once.
+"""Tests of tokens on IMDB that count either every row or each film only once.
 
     python -m sweeps.own_texts.run_films --texts FOLDER
 
@@ -58,7 +58,7 @@ def film_numbers(names: list[set[str]], labels: np.ndarray) -> np.ndarray:
 
 
 def found_by_luck(corpus: Corpus, films: np.ndarray) -> dict[str, float]:
-    """Return the shares of label shuffles, by row or film, with a significant token."""
+    """Return the shares of shuffles, over rows or films, with a significant token."""
     _, first, of_row = np.unique(films, return_index=True, return_inverse=True)
     of_film = corpus.targets.numpy()[first]
     found = {"rows, by row": 0, "films, by row": 0, "films, by film": 0}
@@ -82,11 +82,11 @@ def text_lean(corpus: Corpus) -> torch.Tensor:
 
 
 def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
-    """Return the numbers of significant tokens by row and by film, and failing shares.
+    """Return numbers of significant tokens by row and by film, and shares that fail.
 
-    Shares are of tokens in 5 to 30 training texts. Such a token fails if its leans in
-    training and test texts differ in sign. The entry `gone` describes those that are
-    significant by row but not by film.
+    The shares are computed over significant tokens in 5 to 30 training texts. Such a
+    token fails if its leans in training and test texts differ in sign. The entry `gone`
+    describes the tokens that are significant by row but not by film.
     """
     held = texts_by_class(train).sum(1)
     lean, new = text_lean(train), text_lean(test)

@@ -3,10 +3,11 @@
     python -m sweeps.own_texts.run_leaks --texts FOLDER
 
 Five kinds of leaks are planted in reviews of Yelp, at three frequencies and two class
-balances, and also seven shortcuts (occurrence, style and concept) as in Zhou et al.
-(2024). Our rules for shortcuts use word lists instead of taggers and language models.
-Each method ranks tokens, pairs of tokens, or rows of a report. The best rank of the
-leak is stored, as the median over three seeds. A median above 20 counts as a miss.
+balances. Seven shortcuts (occurrence, style and concept), as in Zhou et al. (2024), are
+planted at three strengths. Our rules for shortcuts use word lists instead of taggers
+and language models. Each method ranks tokens, pairs of tokens, or rows of a report. The
+best rank of the leak is stored, as the median over three seeds. In the chapter, a
+median above 20 counts as a miss.
 
 - exact: exact p-value of the number of texts by class, as in `attnsel.report`
 - pairs: q-value of neighbouring tokens that predict more than each token alone; a pair
@@ -159,9 +160,9 @@ SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
 
 
 def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
-    """Return a text without the words `signs`, which it may already contain.
+    """Return a text without the words `signs`, before a leak is planted in it.
 
-    The words of a style stay, because they are everywhere.
+    If `kind` is a style, nothing is removed, because its signs are in most reviews.
     """
     if kind.startswith("style"):
         return text
@@ -268,7 +269,7 @@ def rank(names: list[str], order: np.ndarray, signs: tuple[str, ...]) -> float:
 def rank_in_report(
     texts: list[str], labels: np.ndarray, leak: tuple[str, ...]
 ) -> float:
-    """Return the rank, in a report's list, of the first row that names the leak."""
+    """Return the rank of the first row that names the leak in a report, inf if none."""
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     places = np.arange(len(corpus))
     sample = Sample(corpus, places, places)
@@ -282,7 +283,10 @@ def rank_in_report(
 
 
 def rank_of_words(rows: list[str], leak: tuple[str, ...]) -> float:
-    """Return the rank of the first row with a word of a leak (two words for "pair")."""
+    """Return the rank of the first row with a word of a leak, or inf.
+
+    For the leak "pair", the row must contain two of its words.
+    """
     least = 2 if leak == LEAKS["pair"][1] else 1
     for place, row in enumerate(rows, 1):
         words = set(re.findall(r"[\w']+", row))

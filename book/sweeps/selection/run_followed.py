@@ -29,8 +29,8 @@ STEPS = (100, 200, 300, 500, 700, 1000, 2000, 3000, 6000)
 def on_the_way(flow: Flow) -> Row:
     """Return changes of the selection and of the direction of p along a flow.
 
-    A selection changes after a norm if the token that is selected at the end has less
-    than half of the attention there. The cosine compares p there with the last p.
+    A selection changes after a norm if, at this norm, the token that is selected at the
+    end has less than half of the attention. The cosine compares this p with the last p.
     """
     end = flow.cls[-1] / flow.cls[-1].norm()
     row: Row = {}

@@ -75,7 +75,7 @@ def tensors_of(run: Run) -> tuple[Tensor, ...]:
 
 
 def padded(corpus: Corpus) -> tuple[Tensor, Tensor]:
-    """Return distinct tokens (n, T), with 0 as padding, and log counts, with -inf."""
+    """Return distinct tokens (n, T) padded with 0, and log counts padded with -inf."""
     length = int(corpus.lengths.max())
     tokens = torch.zeros(len(corpus), length, dtype=torch.int64)
     log_counts = torch.full((len(corpus), length), -torch.inf, dtype=torch.float64)

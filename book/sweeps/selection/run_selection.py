@@ -155,7 +155,7 @@ def trap() -> Runs:
 
 
 def two_relevant() -> Runs:
-    """Run flows on sequences with two relevant tokens; check which one is selected."""
+    """Run flows on two relevant tokens per sequence; check if the higher vote wins."""
     for seed in SEEDS:
         problem = one_step_problem(256, seed=seed, per_sequence=2, **SIZES["T6"])
         corpus, model = problem.corpus, problem.model

@@ -83,7 +83,7 @@ def on_drawn(
     seed: int = 0,
     start: int | None = None,
 ) -> tuple[History, torch.Tensor]:
-    """Train on synthetic data until the loss is LOSS; return the history and leans."""
+    """Train on synthetic data to a loss below LOSS; return the history and leans."""
     R = equal_frequencies(n_tokens, length, DELTA)
     given: Row = {"delta": DELTA, "n_relevant": R, "seed": seed}
     corpus = synthetic_corpus(n, n_tokens, length, **given)

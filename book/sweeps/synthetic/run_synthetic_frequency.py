@@ -66,7 +66,7 @@ def measure(
 
 
 def by_frequency(seed: int) -> Iterator[Row]:
-    """Yield the results of Adam and gradient descent for several frequencies."""
+    """Yield results of Adam and descent for relevant tokens at two frequencies."""
     frequency = laws(V // 2)[1]
     evenly = (frequency.mean() / frequency).float()[:, None]
     even, rare = equal_frequencies(V, T, DELTA), V // 2

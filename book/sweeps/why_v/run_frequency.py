@@ -3,11 +3,11 @@
     python -m sweeps.why_v.run_frequency
 
 The script takes about 20 minutes on one core and writes `frequency.json` in the folder
-of the chapter *Why the V*. Its parts "critical" and "flow" contain critical ratios and
-attention for the flow of three scores and three values. The parts "starts" and
-"optimizers" contain training runs from random starts, and "zipf" contains training runs
-on corpora in which frequencies follow Zipf's law. All training ends at a loss of .01,
-except the training of p alone.
+of the chapter *Why the V*. The parts "critical" and "flow" of this file contain
+critical ratios and attention for the flow of three scores and three values. The parts
+"starts" and "optimizers" contain training runs from random starts, and "zipf" contains
+training runs on corpora in which frequencies follow Zipf's law. All training ends at a
+loss of .01, except the training of p alone.
 """
 
 from collections.abc import Iterator

@@ -31,7 +31,7 @@ LAB_RATE, LAB_DIM = 3.0, 64  # of the laboratory
 
 
 def corpora(seed: int) -> dict[str, Corpus]:
-    """Draw three corpora, by name, from synthetic data, IMDB and Yelp."""
+    """Draw a synthetic corpus and samples of IMDB and Yelp; return them by name."""
     return {
         "synthetic": synthetic_corpus(delta=0.5, seed=seed),
         "IMDB": load_corpus("imdb", limit=1000, min_count=10, seed=seed),

@@ -1,4 +1,4 @@
-"""Interactive figure on convergence, in which readers vary the initial p."""
+"""Interactive figure about convergence, in which readers vary the initial p."""
 
 from collections.abc import Callable
 

@@ -9,11 +9,13 @@ BOOK = {
     "LARGE_STEP": 1e4,
 }
 RANGES = {
-    "len(DIMS) >= 2": "or no exponent can be fitted",
+    "len(set(DIMS)) >= 2": "or no exponent can be fitted",
+    "min(DIMS) >= 2": "because p and v span a plane",
     "DRAWS >= 2": "or no scatter can be measured",
     "0 <= SEED < DRAWS": "because only these starts are drawn",
     "DIM >= 16": "or the two ends of the window are too close",
     "LIMIT is None or LIMIT >= 100": "or too few tokens are frequent",
+    "LIMIT is None or LIMIT <= 25_000": "because IMDB has no more",
     "LARGE_STEP > 0": "or there is no step",
 }
 TRIED = [

@@ -13,9 +13,10 @@ BOOK = {
 }
 RANGES = {
     "DIM >= SIZES['n_tokens']": "or the margin problem may have no solution",
-    "STEP > 0": "or no token has learned anything",
+    "0 < STEP <= 1e4": "or the flow takes very long",
     "MAX_NORM >= 700": "because two flows are compared at smaller norms",
-    "len(set(DTYPES)) == 2": "because two precisions are compared",
+    "len(DTYPES) == len(set(DTYPES)) == 2": "because two precisions are compared",
+    "all(x.is_floating_point for x in DTYPES)": "as torch.float32 is",
 }
 TRIED = [
     {"SIZES": {"n": 40, "n_tokens": 60, "length": 4}, "DIM": 60, "SEED": 1},

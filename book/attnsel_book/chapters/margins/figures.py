@@ -13,12 +13,12 @@ from attnsel_book.style import ACCENT, CONTRAST, CURVES, NEUTRAL
 def draw_shares(
     shares: pd.DataFrame, runs: dict[str, tuple[str, float]], control: str
 ) -> None:
-    """Draw the leads of optimizers as shares of the largest lead, in three norms.
+    """Draw optimizers' leads as shares of the largest possible lead, in three norms.
 
     Args:
         shares: table with the columns "optimizer" and "lead" and the shares "l2",
             "linf" and "l1". A row is a run of one optimizer on a random instance.
-        runs: optimizer and lead for each row of the figure, by name of the row.
+        runs: for the name of each row of the figure, the optimizer and the lead.
         control: name of the row to draw in grey.
     """
     marks = {
@@ -86,7 +86,7 @@ def draw_balls(
 
 
 def draw_memory(means: dict[str, pd.DataFrame]) -> None:
-    """Draw Adam's share of the largest lead, and cosines to two margin directions.
+    """Draw Adam's share of the largest possible lead, and cosines to two directions.
 
     Args:
         means: for each label, a table with the columns "time" (lead divided by the

@@ -10,10 +10,11 @@ BOOK = {
     "MAX_NORM": 20_000.0,
 }
 RANGES = {
-    "N % 2 == 0 and N >= 20": "because each class needs ten sequences",
-    "N_TOKENS <= 20 + N // 2 * (LENGTH - 1)": "because each token has to occur",
+    "N % 2 == 0": "because half of the sequences are positive",
+    "N >= 20": "because ten relevant words of each class have to occur",
+    "21 <= N_TOKENS <= 20 + N // 2 * (LENGTH - 1)": "because each token has to occur",
     "DIM >= N_TOKENS + 2": "or the margin problem may have no solution",
-    "STEP > 0": "or no token has learned anything",
+    "0 < STEP <= 1e4": "or the flow takes very long",
     "MAX_NORM >= 10": "or p has not yet turned away from its start",
 }
 TRIED = [

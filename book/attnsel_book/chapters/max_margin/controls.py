@@ -1,4 +1,4 @@
-"""Interactive figure on max-margin directions, in which readers vary the norm of p."""
+"""Interactive figure of p and the max-margin direction, at a chosen norm and start."""
 
 from collections.abc import Callable, Mapping, Sequence
 

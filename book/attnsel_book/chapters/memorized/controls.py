@@ -1,4 +1,4 @@
-"""Interactive figure on memorized words, in which readers choose tokens and leans."""
+"""Interactive figure about memorized words, with a choice of tokens and leans."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,8 @@ def draw_vs(
 
     `scores` contains the scores and values (V, 2) of each model, and `leans` contains
     the leans (V,) in its "training" reviews and in "test" reviews. The leans named
-    `lean` are drawn. Tokens with fewer than `least` `occurrences` are left out.
+    `lean` are drawn. Tokens whose lean is nan, or with fewer than `least`
+    `occurrences`, are left out.
     """
     axes = two_panels(height=3.2)
     often = np.asarray(occurrences) >= least

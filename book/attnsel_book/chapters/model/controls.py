@@ -1,4 +1,4 @@
-"""Interactive figure on the model, in which readers vary the text and the model."""
+"""Interactive figure of the attention on a chosen text, by a chosen model."""
 
 from collections.abc import Callable, Mapping
 

@@ -116,9 +116,10 @@ def draw_map(
 def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]:
     """Return the row numbers of a typical review and of a confident mistake, by title.
 
-    Both are among the 200 reviews closest to `length`. The typical one is the correctly
-    classified negative review with the median logit. The mistake is the misclassified
-    review with the largest absolute logit. A review that does not exist is left out.
+    Both are among the 200 reviews whose lengths are closest to `length`. The typical
+    one is the correctly classified negative review with the median logit. The mistake
+    is the misclassified review with the largest absolute logit. A review that does not
+    exist is left out.
     """
     close = (test.lengths - length).abs().argsort(stable=True)[:200]
     close = close[logits[close].argsort()]  # from the most negative logit on

@@ -1,4 +1,4 @@
-"""Interactive figure on one step, in which readers vary the step size and dimension."""
+"""Interactive figure about one step, with a choice of step size and dimension."""
 
 from collections.abc import Callable
 

@@ -9,6 +9,7 @@ BOOK = {
 RANGES = {
     "SAMPLES >= 10": "or the result depends on a few texts",
     "COPIES >= 1": "because the curve begins at one neutral word",
+    "STRONG != NEUTRAL_WORD": "because a pair needs two words",
 }
 TRIED = [
     {"STRONG": "awful", "NEUTRAL_WORD": "of"},

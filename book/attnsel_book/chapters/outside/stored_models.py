@@ -22,9 +22,10 @@ Classify = Callable[[list[list[str]]], Tensor]
 def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
     """Return a vocabulary, and the models that were trained on "imdb" or on "yelp".
 
-    The models are given by name. "one layer" and "mean of values" are tensors (V, 2) of
-    scores E p and values E v. "sum" is a tensor (V + 1,) with one number per token and,
-    last, a number that is added for every text. Other models are of type `Transformer`.
+    The models are given by name. For "yelp", there is only "transformer". "one layer"
+    and "mean of values" are tensors (V, 2) of scores E p and values E v. "sum" is a
+    tensor (V + 1,) with one number per token and, last, a number that is added for
+    every text. Other models are of type `Transformer`.
 
     Raises:
         ValueError: if the checksum of `models.npz` is not the one in `models.json`.
@@ -74,7 +75,7 @@ def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
-    """Return a function that applies a model of token ids to texts (lists of words)."""
+    """Return a function of texts (lists of words) that calls a model with token ids."""
 
     def classify(texts: list[list[str]]) -> Tensor:
         rows = [torch.tensor([vocab.index(word) for word in text]) for text in texts]
@@ -86,7 +87,11 @@ def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
 def unpacked(
     index: dict[str, Any], content: bytes, source: str
 ) -> tuple[Vocab, dict[str, Any]]:
-    """Return the vocabulary and the models of a `source`, as stored by `packed`."""
+    """Return the vocabulary and the models of a `source`, as stored by `packed`.
+
+    Raises:
+        ValueError: if the checksum of `content` is not the one in `index`.
+    """
     found = hashlib.sha256(content).hexdigest()
     if found != index["sha256"]:
         raise ValueError(f"models.npz: its checksum is {found}, not {index['sha256']}")

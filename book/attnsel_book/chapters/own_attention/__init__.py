@@ -13,6 +13,8 @@ BOOK = {
     "SEED": 0,
 }
 RANGES = {
+    "LIMIT >= 20": "because both classes need texts to learn from",
+    "DIM >= 2": "because p has to turn",
     "4 <= FEW <= 300": "because each text adds rows to the margin problem",
     "MAX_NORM >= 2": "because p starts with a norm of about 1",
     "0 < STEP <= 300": "because after larger ones p moves back and forth",

@@ -10,12 +10,12 @@ BOOK = {
 }
 RANGES = {
     "LIMIT is None or LIMIT >= 20": "or there is nothing to hold out",
-    "0 < RATE < 1": "because it is a share of the findings",
+    "0 < RATE <= 0.99": "because it is a share of the findings",
 }
 # A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "LABEL": "verdict"}
 TRIED = [
-    {"LIMIT": 20, "RATE": 0.95},
-    MINE | {"GROUPS": "film"},
+    {"LIMIT": 20},
+    MINE | {"GROUPS": "film", "RATE": 0.95},
     {"DATA": "generated", "TEXT": "text", "LABEL": "label", "RATE": 0.001},
 ]

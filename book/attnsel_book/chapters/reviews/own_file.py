@@ -8,11 +8,12 @@ from attnsel_book.texts import majority_share
 
 
 def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
-    """Return sentences about a model of a reader's labels, and about its control.
+    """Return sentences about a model trained on a reader's labels, and its control.
 
     The accuracy is clearly better than always predicting the most frequent class if it
     is larger by more than two standard errors. The correlation of values with held-out
-    leans is clearly larger than for the control if the 95% intervals do not overlap.
+    leans is clearly larger than that of the control if its 95% interval lies above that
+    of the control.
 
     Args:
         rows: for "your labels" and for "control", the "test accuracy", and the rank

@@ -1,4 +1,4 @@
-"""Interactive figure on selection, with a choice of step size and number of tokens."""
+"""Interactive figure about selection, with a choice of step and number of tokens."""
 
 from collections.abc import Callable
 

@@ -21,7 +21,7 @@ from attnsel_book.style import (
 def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
     """Draw the embeddings of two tokens per class as arrows, in several panels.
 
-    By the title of each panel, `sizes` contains the size of the tokens' values. The
+    For the title of each panel, `sizes` contains the size of the tokens' values. The
     value of a token is the vertical component of its arrow. The horizontal component
     has length one and represents an axis of the token's own. `pulls` contains the pull
     of a token on its own score, first for the positive and then for the negative class.
@@ -98,10 +98,10 @@ def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
 def draw_scores(runs: Mapping[str, tuple[Tensor, ...]]) -> None:
     """Draw scores of relevant and irrelevant tokens along flows, one panel per flow.
 
-    `runs` contains five arrays (k,) per flow, by title: the norms of p, the mean scores
-    of the relevant tokens of the positive and of the negative class, and the smallest
-    and the largest score of an irrelevant token, drawn as a grey band. The mean score
-    of the irrelevant tokens has been subtracted from all scores.
+    For the title of each flow, `runs` contains five arrays (k,): the norms of p, the
+    mean scores of the relevant tokens of the positive and of the negative class, and
+    the smallest and the largest score of an irrelevant token, drawn as a grey band. The
+    mean score of the irrelevant tokens has been subtracted from all scores.
     """
     _, panels = pyplot.subplots(1, len(runs), figsize=(8.4, 3.2))
     for axes, (title, (norms, positive, negative, low, high)) in zip(

@@ -31,9 +31,10 @@ def trained_runs() -> pd.DataFrame:
 
     After a first step of size `step` on E, the parameters `training` ("p", "p v", "E",
     "E p" or "E p v") were trained until the loss was below `level`. The learning rate
-    of E was `speed` times the rate of p and v. Rows without a level show the end of
-    runs that train p alone, to ‖p‖ = 300, or that miss a level. The column `mean` is
-    the mean attention on relevant tokens, and `lost` and `all` are as in `step_sweep`.
+    of E was `speed` times the rate of p and v. A row without a level shows the end of a
+    run that misses a level, or that trains p alone, up to ‖p‖ = 300. The column `mean`
+    is the mean attention on relevant tokens, and `lost` and `all` are defined as in
+    `step_sweep`.
     """
     return with_outcomes(stored("selection/freezing"))
 
@@ -41,8 +42,8 @@ def trained_runs() -> pd.DataFrame:
 def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return the number of runs that lose a class, by corpus, training and step size.
 
-    Each row is for a corpus in `names` and the trained parameters, with p alone first.
-    There is one column per step size. An entry is missing if no run has these settings.
+    There is one row for each corpus in `names` and each choice of trained parameters,
+    and one column per step size. An entry is missing if no run has these settings.
     """
     rows = ["corpus", "training"]
     lost = runs.pivot_table("lost", rows, "step", aggfunc="sum").astype("Int64")
@@ -54,7 +55,7 @@ def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def ending(problem: str, steps: list[int]) -> pd.DataFrame:
-    """Return outcomes and least value gaps of runs in `step_sweep`, by step size."""
+    """Count outcomes in `step_sweep`, and find the least value gap, per step size."""
     sweep = step_sweep()
     runs = sweep[sweep["problem"] == problem].groupby("step")
     table = {"lose a class": runs["lost"].sum(), "select everywhere": runs["all"].sum()}

@@ -1,4 +1,4 @@
-"""Interactive figure on synthetic data, in which readers vary delta and n."""
+"""Interactive figure about synthetic data, in which readers vary delta and n."""
 
 from collections.abc import Callable
 

@@ -10,6 +10,7 @@ BOOK = {
 }
 RANGES = {
     "REVIEWS >= 100": "or too few tokens are frequent",
+    "REVIEWS <= 25_000": "because IMDB has no more",
     "0 < RATE <= 15": "or descent diverges",
     "STEPS >= 2": "or no score has moved",
     "LENGTH >= 2": "or a sequence has nothing to select from",

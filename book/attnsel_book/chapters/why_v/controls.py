@@ -1,4 +1,4 @@
-"""Interactive figure on the V, in which readers choose labels, steps and rates."""
+"""Interactive figure about the V, in which readers choose labels, steps and rates."""
 
 from collections.abc import Callable
 

@@ -61,7 +61,9 @@ def forces(state: Array, few: float, many: float, length: int) -> Array:
 
 
 def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Crowds:
-    """Return the state of the flow from zero at `until_loss`, or after a long time.
+    """Return the flow's state when its loss is `until_loss`, or after a long time.
+
+    The flow starts from zero scores and values.
 
     Args:
         few: number R_+ of relevant tokens in one class; it need not be an integer.

@@ -63,7 +63,7 @@ def draw_ratio(axes: Axes, flow: pd.DataFrame, starts: pd.DataFrame) -> None:
         axes: axes on which each length has one colour.
         flow: table of the flow, with columns "T" (the length), "ratio" and "attention".
         starts: table of models from random starts, with these columns and "by".
-            Full marks are means for "descent", and open marks are means for "Adam".
+            Filled marks are means for "descent", and open marks are means for "Adam".
     """
     lengths = sorted(flow["T"].unique())
     for length, colour in zip(lengths, (ACCENT, CONTRAST, "#6B4E2E"), strict=False):
