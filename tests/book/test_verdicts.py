@@ -214,7 +214,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "deeper-bag": {
         "(lambda H: torch.softmax(H @ k + counts.log(), 0) @ H @ v)(torch.softmax("
-        "X @ W1 @ X.T + counts.log()[:, None], 1) @ X + r * X)": "differ between the columns",
+        "X @ W1 @ X.T + counts.log()[:, None], 1) @ X + r * X)": "between the columns",
     },
     "own-texts-p": {
         "round(float(right), 20)": "without rounding",
