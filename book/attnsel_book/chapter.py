@@ -119,8 +119,9 @@ def in_vocabulary(vocab: Any, *settings: str) -> None:
     """
     for name in settings:
         word = (_run.names or {})[name]
-        stop_unless(isinstance(word, str), f"{name} = {word!r} is no text; add quotes")
-        near = get_close_matches(str(word), list(vocab), n=3)
+        why = f"{name} = {word!r} is not a text; add quotes"
+        stop_unless(isinstance(word, str), why)
+        near = get_close_matches(word, list(vocab), n=3)
         choose = f"choose for example {', '.join(near)}" if near else "choose another"
         why = f"{name} = {word!r} does not occur in the vocabulary; {choose}"
         stop_unless(word in set(vocab), why)

@@ -260,7 +260,7 @@ def test_a_line_on_a_stored_result_is_no_observation(chapter):
     assert line == "✓ rows: 51, above 1 (this book)"
     chapter["SEED"] = 1
     (read,) = shown_by(lambda: [stored(name), stored(name)])  # it is said once
-    assert name in read and "not computed" in read
+    assert read == f"The results {name} are read from the book, and not computed here."
     _, line = shown_by(lambda: claim("rows", 51, above=1, stored=True))
     assert (
         line == "· rows: 51, in the book above 1 (this book); rests on stored results"

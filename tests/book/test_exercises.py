@@ -194,8 +194,10 @@ def test_a_check_returns_the_function_to_go_on_with():
     )
     assert lines[0].startswith(right)
     assert [line[0] for line in lines] == list("✓✗○○")
-    for line in lines[1:]:
-        assert "the package's function is used" in line.partition("\n")[0]
+    until = ["it is right,", "then", "then"]
+    for line, when in zip(lines[1:], until, strict=True):
+        said = f"Until {when} the package's function is used"
+        assert said in line.partition("\n")[0]
     assert "this is the package's function; write your own" in lines[3]
 
 
@@ -325,10 +327,13 @@ def returning(kind):
 
 
 def test_where_the_next_cell_makes_a_function_fail_the_packages_is_used(capsys):
-    for fails in (lambda x: [][x], functools.partial([].pop)):
+    for fails, why in (
+        (lambda x: [][x], "list index out of range"),
+        (functools.partial([].pop), "pop from empty list"),
+    ):
         used = running.in_form(fails, returning(str))
         assert used(3) == used(3) == "the package's 3"
-        assert "fails here (IndexError: " in capsys.readouterr().out
+        assert f"fails here (IndexError: {why})" in capsys.readouterr().out
 
 
 def smallest_of_all_sets(Q, b):

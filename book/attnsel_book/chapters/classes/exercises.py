@@ -27,7 +27,7 @@ def of_several() -> Iterator[tuple[Corpus]]:
 
 
 def once(corpus: Corpus) -> Tensor:
-    """Return the importance once per review; a sum of exactly zero is 0, not 4e-17."""
+    """Return the importance if each token counts once per review, rounded to 1e-12."""
     presence = (corpus.counts > 0).astype("float32")
     alpha = signed_frequency(Corpus(presence, corpus.labels, corpus.vocab))
     return alpha.round(decimals=12) + 0.0  # not -0

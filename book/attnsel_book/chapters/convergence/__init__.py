@@ -9,7 +9,7 @@ BOOK = {
 }
 RANGES = {
     "DIM >= SIZES['n_tokens'] + 2": "or the embeddings are linearly dependent",
-    "0 < STEP <= 1e4": "or the flow takes very long",
+    "0 < STEP <= 1e4": "or nothing is learned, or the flow takes very long",
     "MAX_NORM >= 200": "or the loss is not yet low",
 }
 # A small corpus that satisfies Assumption 1.

@@ -15,7 +15,7 @@ BOOK = {
 RANGES = {
     "DIM >= 2": "or E p and E v are the same numbers",
     "min(TRAIN, TEST) >= 20": "or a class may be missing",
-    "0 < LR * DIM**0.5 <= 1.7": "or training may diverge",
+    "0 < LR * DIM**0.5 <= 1.7": "or nothing is learned, or training may diverge",
     "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "because both are binary",
 }
 # A file of your own, in the folder in which the chapter runs.

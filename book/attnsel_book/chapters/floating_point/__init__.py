@@ -13,7 +13,7 @@ BOOK = {
 }
 RANGES = {
     "DIM >= SIZES['n_tokens']": "or the margin problem may have no solution",
-    "0 < STEP <= 1e4": "or the flow takes very long",
+    "0 < STEP <= 1e4": "or nothing is learned, or the flow takes very long",
     "MAX_NORM >= 700": "because two flows are compared at smaller norms",
     "len(DTYPES) == len(set(DTYPES)) == 2": "because two precisions are compared",
     "all(x.is_floating_point for x in DTYPES)": "as torch.float32 is",

@@ -11,7 +11,7 @@ BOOK = {
 RANGES = {
     "DIM >= SIZES['n_tokens'] + 2": "or no p may select all relevant tokens",
     "STEP > 0": "or there is no step",
-    "0 < RATE <= 0.02": "or the steps are too coarse",
+    "0 < RATE <= 0.02": "or nothing is learned, or the steps are too coarse",
     "1 <= LEAD <= 300": "or the squared gradients underflow to zero",
 }
 TRIED = [

@@ -14,7 +14,7 @@ RANGES = {
     "N >= 20": "because ten relevant words of each class have to occur",
     "21 <= N_TOKENS <= 20 + N // 2 * (LENGTH - 1)": "because each token has to occur",
     "DIM >= N_TOKENS + 2": "or the margin problem may have no solution",
-    "0 < STEP <= 1e4": "or the flow takes very long",
+    "0 < STEP <= 1e4": "or nothing is learned, or the flow takes very long",
     "MAX_NORM >= 10": "or p has not yet turned away from its start",
 }
 TRIED = [

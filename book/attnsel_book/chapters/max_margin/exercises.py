@@ -57,8 +57,8 @@ def rows_fault(
     if not np.isfinite(rows).all():
         return "all numbers in the rows have to be finite"
     wanted = np.stack([E[r] - E[s] for r, s in pairs_of(corpus, selected)])
-    unit = wanted / np.linalg.norm(wanted, axis=1, keepdims=True)
     if not holds_all(rows, wanted):
+        unit = wanted / np.linalg.norm(wanted, axis=1, keepdims=True)
         if len(rows) == d and holds_all(rows.T, wanted):
             return TRANSPOSED
         if holds_all(rows, unit) and holds_all(unit, rows):

@@ -14,7 +14,7 @@ BOOK = {
 RANGES = {
     "LIMIT is None or LIMIT >= 1000": "or too few tokens are frequent",
     "RATE > 0": "or nothing is learned",
-    "0.6 <= CONVERGED <= 1": "because the random start has an accuracy of about 0.5",
+    "0.6 <= CONVERGED <= 1": "because it is an accuracy, above that of guessing",
     "SUBSET >= 100": "or too few reviews contain each token",
     "SUBSET_TOKENS >= 300": "or the bins of the coin flips are empty",
     "STEPS >= 1": "or nothing is learned",

@@ -16,7 +16,7 @@ BOOK = {
 RANGES = {
     "LIMIT is None or LIMIT >= 40": "or the test reviews are too few to choose from",
     "min(DIM, OWN_DIM) >= 2": "because p and v span a plane",
-    "0 < LR <= 0.1": "or training may diverge",
+    "0 < LR <= 0.1": "or nothing is learned, or training may diverge",
     "OWN_REVIEWS >= 20": "or shuffled labels may equal the true ones",
     "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "because both are binary",
 }

@@ -10,7 +10,7 @@ BOOK = {
 }
 RANGES = {
     "DIM >= 2": "because p and v span a plane",
-    "0 < LARGE_STEP <= 1e8": "because larger steps leave no trace of the start",
+    "0 < LARGE_STEP <= 1e8": "or there is no step, or no trace of the start",
     "(IMDB_REVIEWS or 1) <= 25_000 and YELP_REVIEWS <= 4_484": "which are all reviews",
     "YELP_MIN_COUNT <= 50": "or few words are left",
     "min(IMDB_REVIEWS or YELP_REVIEWS, YELP_REVIEWS) >= 100": "or words are rare",

@@ -17,7 +17,7 @@ RANGES = {
     "DIM >= 2": "because p has to turn",
     "4 <= FEW <= 300": "because each text adds rows to the margin problem",
     "MAX_NORM >= 2": "because p starts with a norm of about 1",
-    "0 < STEP <= 300": "because after larger ones p moves back and forth",
+    "0 < STEP <= 300": "or nothing is learned, or p moves back and forth",
     "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "because both are binary",
 }
 # A file of your own, in the folder in which the chapter runs.

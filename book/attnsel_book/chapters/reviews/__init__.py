@@ -16,7 +16,7 @@ BOOK = {
     "SEED": 0,
 }
 RANGES = {
-    "LIMIT is None or 1000 <= LIMIT <= 4000": "because Yelp has 4,484 reviews",
+    "LIMIT is None or 1000 <= LIMIT <= 4000": "or words are rare, or Yelp is too small",
     "PAPER_YELP >= 300": "or the figures have too few tokens",
     "RATE > 0": "or nothing is learned",
     "STEPS >= 1": "or nothing is learned",

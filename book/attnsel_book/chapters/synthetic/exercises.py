@@ -1,5 +1,6 @@
 """Exercises of the chapter on synthetic data."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -264,10 +265,13 @@ def no_break(corpus: Corpus) -> str | None:
     if run.loss[-1] >= 0.1:
         message = "your tokens do not predict the labels, so nothing can be learned"
         return f"the loss is still {run.loss[-1]:.2f} after 300 steps: {message}"
+    few = "use more tokens of both classes; an arm has too few to be measured"
     try:
         of = shape(posterior_difference(corpus), run.at())
     except ValueError:
-        return "use more tokens of both classes; an arm has too few to be measured"
+        return few
+    if math.isnan(of.arms):
+        return few
     if not of.values > 0.9:
         message = "the irrelevant tokens are so rare that they lean by chance"
         return f"the values have a rank correlation of {of.values:.2f} only: {message}"

@@ -143,7 +143,7 @@ def upside_down_fault(result: Any) -> str | None:
         rows, signs = labelled_sequences(result)
     except ValueError as error:
         return str(error)
-    if len(rows) > 20 or max(map(max, rows)) > 20 or min(map(min, rows)) < 0:
+    if len(rows) > 20 or max(map(max, rows)) > 20:
         return "use at most twenty sequences, and only the tokens 0 to 20"
     if {-1, 1} != set(signs):
         return "use both labels"
@@ -217,10 +217,10 @@ def rare_corpus(n: int, *, length: int) -> Corpus:
 EQUAL = "give rare tokens a higher rate; with equal rates a class is lost"
 FREQUENT = "these rates make frequent tokens even faster; divide by the share instead"
 ROOT = (
-    "divide by the share itself; its square root removes only part of the advantage "
-    "of frequent tokens"
+    "divide by the share itself; dividing by its square root removes only part of the "
+    "advantage of frequent tokens"
 )
-SQUARE = "divide by the share itself; its square makes rare tokens too fast"
+SQUARE = "divide by the share itself; dividing by its square makes rare tokens too fast"
 POWERS = {EQUAL: 0, FREQUENT: 1, ROOT: -0.5, SQUARE: -2}  # of the share
 
 
